@@ -1,0 +1,43 @@
+# `make` alone explains the targets.
+
+PYTHON ?= python3
+PORT ?= 8000
+UV := uv==0.13.9
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench
+
+# uv installs in seconds what takes pip half a minute; where it cannot be had, pip does it.
+install = if [ -x $(BIN)/uv ]; then $(BIN)/uv pip install --quiet --python $(BIN)/python -r $(1); \
+	else $(BIN)/pip install --quiet -r $(1); fi
+
+help:  ## Explain the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+
+run: .venv/runtime  ## Serve the dashboard with its demo at http://127.0.0.1:8000/ (PORT=8001 for another port); Ctrl-C ends it
+	@exec $(BIN)/python manage.py serve --port $(PORT)
+
+test: .venv/dev  ## Run all tests; what needs a missing program is skipped and says so
+	$(BIN)/python -m pytest
+
+lint: .venv/dev  ## Check style, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/dev  ## Measure speed and memory on generated data
+	$(BIN)/python manage.py bench
+
+.venv/made:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet $(UV) || echo "uv cannot be installed: pip will do"
+	touch $@
+
+.venv/runtime: .venv/made requirements.txt
+	$(call install,requirements.txt)
+	touch $@
+
+.venv/dev: .venv/runtime requirements-dev.txt
+	$(call install,requirements-dev.txt)
+	touch $@

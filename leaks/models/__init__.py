@@ -1,0 +1,41 @@
+"""The entities. Import them from here; the files under this package sort them by subject."""
+
+from leaks.models.derived import CommitLane, LaneDay, StaleMark
+from leaks.models.journal import Decision, Notice
+from leaks.models.lanes import Lane, LaneExpectation
+from leaks.models.logs import Blob, Frame, Log, Report, ReportStack, Stack, StackFrame
+from leaks.models.projects import Membership, Project, Token
+from leaks.models.runs import Claim, Commit, CommitPlace, LaneOutcome, Part, Run
+from leaks.models.signatures import Signature, SignatureKey, Sighting
+from leaks.models.suppressions import RuleFile, SuppressionUse
+
+__all__ = [
+    "Blob",
+    "Claim",
+    "Commit",
+    "CommitLane",
+    "CommitPlace",
+    "Decision",
+    "Frame",
+    "Lane",
+    "LaneDay",
+    "LaneExpectation",
+    "LaneOutcome",
+    "Log",
+    "Membership",
+    "Notice",
+    "Part",
+    "Project",
+    "Report",
+    "ReportStack",
+    "RuleFile",
+    "Run",
+    "Sighting",
+    "Signature",
+    "SignatureKey",
+    "Stack",
+    "StackFrame",
+    "StaleMark",
+    "SuppressionUse",
+    "Token",
+]

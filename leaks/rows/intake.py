@@ -1,0 +1,73 @@
+"""What comes in from outside, once it is validated: the same shape from HTTP, from the command line and from the demo."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import BinaryIO
+
+from leaks.words import ClaimSource
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedFile:
+    """One raw log. `stream` is read once, in chunks; gzip and zstd are recognised by their first bytes, not by the name."""
+
+    name: str
+    stream: BinaryIO
+    announced_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One statement of one source about one part of one outcome, with any number of logs (none: a claim without a log).
+
+    `project` is the slug. `commit` and `lane` are required. `run_id` may be empty: then the content decides which run it is, so the same
+    submission twice is the same run. Times are aware datetimes of the CI, not of the arrival. `conclusion` null means still running or
+    not said. `options` are environment variables that came with the log (ASAN_OPTIONS=...), `workload` is name -> number.
+    """
+
+    project: str
+    lane: str
+    commit: str
+    parent: str | None = None
+    branch: str | None = None
+    pull_request: int | None = None
+    provider: str = "upload"
+    run_id: str = ""
+    attempt: int = 1
+    event: str = ""
+    run_url: str = ""
+    part: str = ""
+    part_index: int | None = None
+    part_of: int | None = None
+    conclusion: str | None = None
+    exit_code: int | None = None
+    ended: bool | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    workload: Mapping[str, float] = field(default_factory=dict)
+    source: ClaimSource = ClaimSource.UPLOAD
+    sequence: int | None = None  # the source's own order, where it has one
+    delivery_id: str | None = None
+    superseded_by: str | None = None  # "run_id" or "run_id#attempt" of the same provider
+    files: tuple[SubmittedFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedLog:
+    """`duplicate`: the same name and content was there before. `revision` counts from 1."""
+
+    public_id: str
+    name: str
+    revision: int
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was committed: the outcome's public id, the claim (false if it was known before) and the logs."""
+
+    outcome: str
+    new_claim: bool
+    logs: tuple[ReceivedLog, ...]

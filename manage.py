@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Leakledger's command line; `manage.py help` lists the commands."""
+
+import os
+import sys
+
+from django.core.management import execute_from_command_line
+
+from workers.keys import make_keys, var_folder
+
+# What fills or serves a database needs its folder, and keys that outlive the process. Other commands write nothing.
+NEEDS_KEYS = {"migrate", "runserver", "serve"}
+
+
+def main(arguments: list[str]) -> None:
+    """Run one management command: `main(["manage.py", "migrate"])`."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+    if NEEDS_KEYS & set(arguments[1:2]):
+        var_folder().mkdir(parents=True, exist_ok=True)
+        make_keys(var_folder())
+    execute_from_command_line(arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv)
