@@ -148,7 +148,7 @@ class MergedClaim:
     same_commit_run: bool = False  # ... and it is of the same commit
     announced_bytes: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
-    conclusion_scope: str = "step"  # what the conclusion is of: "step", "job" or "run"; only a step's can stand for exit 0
+    conclusion_scope: str = "step"  # "step", "job" or "run": only a step's success can stand for exit code 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,118 @@
+"""Reports whose lines still come, and the stacks they grow."""
+
+import re
+from collections.abc import Sequence
+
+from leaks.evidence import Frame, Report, Stack
+from leaks.words import Role
+
+DEEPEST = 4096  # frames kept of one stack; the runtimes stop at 256
+
+
+class OpenStack:
+    """A stack that grows: its next frame must carry the number of frames it has."""
+
+    __slots__ = ("frames", "role", "size", "thread")
+
+    def __init__(self, role: Role, thread: str | None = None) -> None:
+        self.role = role
+        self.thread = thread
+        self.frames: list[Frame] = []
+        self.size = 0
+
+    def add(self, frame: Frame) -> None:
+        self.size += 1
+        if self.size <= DEEPEST:
+            self.frames.append(frame)
+
+    def closed(self) -> Stack:
+        return Stack(self.role, tuple(self.frames), self.thread)
+
+
+class Block:
+    """A report whose lines still come. A tool's file says what its lines mean.
+
+    The stream offers each line to the open blocks, the one that spoke last first; `take` says whether the line is the block's own.
+    Reports that are finished are put into `ready`; a block with `done` set gets no more lines.
+    """
+
+    patience = 2000  # lines of others after which nothing more is expected
+    has_end = True  # whether the tool prints an end by which a cut is noticed
+
+    def __init__(self, number: int, headline: str, pid: int | None) -> None:
+        self.line = number
+        self.last = number
+        self.headline = headline
+        self.pid = pid
+        self.done = False
+        self.ended = False  # it came to its own end
+        self.lost = False  # it says that there is a finding, and shows none
+        self.test: str | None = None
+        self.ready: list[Report] = []
+
+    def expects(self, frame_number: int) -> bool:
+        """Whether a frame of this number may be the next one of this block."""
+        raise NotImplementedError
+
+    def add(self, number: int, frame_number: int, frame: Frame) -> None:
+        raise NotImplementedError
+
+    def welcomes(self) -> bool:
+        """Whether a stack without an introduction may belong to this block."""
+        return False
+
+    def make_room(self) -> None:
+        """A stack without an introduction comes."""
+
+    def take(self, number: int, text: str, others: Sequence["Block"]) -> bool:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing more comes: fill `ready` with what there is."""
+        raise NotImplementedError
+
+
+class StackedBlock(Block):
+    """A block whose stacks are introduced by sentences; the table of them is the tool's."""
+
+    sections: tuple[tuple[re.Pattern[str], Role], ...] = ()
+
+    def __init__(self, number: int, headline: str, pid: int | None) -> None:
+        super().__init__(number, headline, pid)
+        self.stacks: list[OpenStack] = [OpenStack(Role.ACCESS)]
+
+    def expects(self, frame_number: int) -> bool:
+        return not self.done and self.stacks[-1].size == frame_number
+
+    def welcomes(self) -> bool:
+        return True
+
+    def make_room(self) -> None:
+        self.begin(Role.OTHER)
+
+    def add(self, number: int, frame_number: int, frame: Frame) -> None:
+        self.last = number
+        self.stacks[-1].add(frame)
+
+    def begin(self, role: Role, thread: str | None = None) -> None:
+        """The next #0 opens a stack of this role."""
+        if self.stacks[-1].size or len(self.stacks) == 1:
+            self.stacks.append(OpenStack(role, thread))
+        else:
+            self.stacks[-1] = OpenStack(role, thread)
+
+    def introduces(self, text: str) -> bool:
+        for pattern, role in self.sections:
+            match = pattern.match(text)
+            if match:
+                self.begin(role, match.groupdict().get("thread"))
+                return True
+        return False
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return tuple(self.stacks[0].frames)
+
+    @property
+    def other_stacks(self) -> tuple[Stack, ...]:
+        return tuple(stack.closed() for stack in self.stacks[1:] if stack.size)

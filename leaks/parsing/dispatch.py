@@ -1,0 +1,294 @@
+"""Reads one log: the tables of readers, and who gets which line.
+
+Adding a tool or a runner is one file and one row here. Most lines concern nobody: a reader names the words without which a line cannot
+concern it, and sees only lines that hold one of them. Reports are read line by line while they last, and leak records whose stack was
+read before are taken whole.
+"""
+
+import gzip
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import zstandard
+
+from leaks.errors import TooLarge, Unreadable
+from leaks.evidence import Evidence, Report
+from leaks.parsing import build, marks, options
+from leaks.parsing.frames import WITH_ADDRESS
+from leaks.parsing.known import KnownRecords
+from leaks.parsing.lines import BATCH, Batch, Limits, Lines, segments
+from leaks.parsing.prefixes import STAMP, STAMPED, Prefixes, unstamped
+from leaks.parsing.runners import cargo, catch2, ctest, doctest, gotest, gtest, pytest, script
+from leaks.parsing.streams import Key, Streams, Tool
+from leaks.parsing.tools import asan, lsan, ubsan, unrecognised
+from leaks.rows.facts import Line, LogFacts, Mark, TestSummary
+from leaks.words import Detector, MarkKind
+
+# The first tool that knows a line has it; what no tool knows comes last.
+TOOLS: tuple[Tool, ...] = (
+    Tool(lsan.NEEDLES, lsan.opens),
+    Tool(asan.NEEDLES, asan.opens),
+    Tool(ubsan.NEEDLES, ubsan.opens),
+    Tool(unrecognised.NEEDLES, unrecognised.opens),
+)
+# Inner runners first: the test that is named as the owner of a report is the innermost one that runs.
+RUNNERS = (doctest, gtest, catch2, cargo, gotest, pytest, script, ctest)
+FIRST_FINDINGS = 5
+MOST_WAITING = 1 << 15
+MOST_WINDOW = 1 << 27  # bytes a zstd frame may ask for
+
+# What a report or an option says about the detectors that are linked in.
+DETECTORS: dict[str, tuple[Detector, ...]] = {
+    asan.TOOL: (Detector.ADDRESS,),
+    lsan.TOOL: (Detector.LEAK,),
+    ubsan.TOOL: (Detector.UNDEFINED,),
+    "ASAN_OPTIONS": (Detector.ADDRESS,),
+    "LSAN_OPTIONS": (Detector.LEAK,),
+    "UBSAN_OPTIONS": (Detector.UNDEFINED,),
+    "TSAN_OPTIONS": (Detector.THREAD,),
+    "MSAN_OPTIONS": (Detector.MEMORY,),
+    "ThreadSanitizer": (Detector.THREAD,),
+    "MemorySanitizer": (Detector.MEMORY,),
+    "HWAddressSanitizer": (Detector.ADDRESS,),
+}
+
+
+class Listener(Protocol):
+    def line(self, number: int, text: str, key: Key) -> None: ...
+
+
+class Reading:
+    """One log while it is read."""
+
+    def __init__(self, env: Mapping[str, str], limits: Limits, *, fast: bool) -> None:
+        self.runners = [module.Reader() for module in RUNNERS]
+        self.options = options.Reader(env)
+        self.build = build.Reader()
+        self.marks = marks.Reader()
+        self.streams = Streams(TOOLS, limits.reports, self._owner)
+        self.number = 1  # of the line that comes next
+        self.last_line: Line | None = None
+        self._prefixes = Prefixes()
+        self._fast = fast
+        self._known = KnownRecords(self.streams)
+        self._listeners: list[Listener] = [*self.runners, self.options, self.build, self.marks]
+        self._needles = _by_needle([*(m.NEEDLES for m in RUNNERS), options.NEEDLES, build.NEEDLES, marks.NEEDLES])
+        self._waiting = b""  # the start of a leak record whose end is in the next batch
+        self._long_lines: list[int] = []
+        self._asking: Key | None = None  # the marks reader wants the next line of this key
+
+    def _owner(self, key: Key) -> str | None:
+        return next((name for runner in self.runners if (name := runner.owner(key))), None)
+
+    def batch(self, batch: Batch, *, whole: bool) -> None:
+        data = self._waiting + batch.data if self._waiting else batch.data
+        self._long_lines += [self.number + self._waiting.count(b"\n") + index for index in batch.long_lines]
+        self._waiting = b""
+        at = 0
+        if self._fast and b"\r" not in data and self._asking is None:
+            at = self._records(data, wait=whole)
+        if at < len(data):
+            self._plain(data[at:], whole=whole)
+        self._note_last_line(data)
+
+    def _note_last_line(self, data: bytes) -> None:
+        following = self.number + self._waiting.count(b"\n")
+        end = len(data)
+        while end > 0:
+            start = max(data.rfind(b"\n", 0, end), data.rfind(b"\r", max(0, end - (1 << 16)), end)) + 1
+            text = self._prefixes.strip(data[start:end].decode("utf-8", "replace").rstrip())[0]
+            if text and not text.isspace():
+                self.last_line = Line(following - data.count(b"\n", start), text)
+                return
+            end = start - 1
+
+    def _records(self, data: bytes, *, wait: bool) -> int:
+        """Take the leak records that are told by their bytes; read what stands between them. Where the rest begins.
+
+        A record that the batch cuts waits for the next one.
+        """
+        at = 0
+        margin = STAMP if STAMPED.match(data) else 0
+        record = self._known.next(data, 0, margin)
+        while record:
+            if at < record.start:
+                self._plain(data[at : record.start])
+            at, self.number, record = self._known.take(data, record, self.number, margin)
+        if wait and 0 < len(data) - at < MOST_WAITING and self._known.next(data[at : at + 200], 0, margin):
+            self._waiting = data[at:]
+            return len(data)
+        return at
+
+    def _plain(self, data: bytes, *, whole: bool = True) -> None:
+        lines = list(segments(unstamped(data), self.number, whole=whole))
+        self.number += data.count(b"\n")
+        wanted = self._wanted([text for _, text in lines])
+        order = [*sorted(wanted), len(lines)]
+        turn = index = 0
+        while index < len(lines):
+            number, text = lines[index]
+            if index in wanted or self._asking is not None or self.streams.active(number):
+                self._line(number, text, wanted.get(index, ()), whole=whole or index + 1 < len(lines))
+                index += 1
+                continue
+            while order[turn] <= index:
+                turn += 1
+            index = order[turn]
+
+    def _wanted(self, lines: Sequence[str]) -> dict[int, set[int]]:
+        """Which lines hold a word of which listener. The tools count as one more, whose number is that of the listeners."""
+        text = "\n".join(lines)
+        starts: list[int] = []
+        wanted: dict[int, set[int]] = {}
+        for needle, listeners in self._needles.items():
+            at = text.find(needle)
+            if at >= 0 and not starts:
+                starts = _starts(lines)
+            while at >= 0:
+                index = bisect_right(starts, at) - 1
+                wanted.setdefault(index, set()).update(listeners)
+                at = text.find(needle, starts[index + 1])
+        return wanted
+
+    def _line(self, number: int, text: str, listeners: Iterable[int], *, whole: bool) -> None:
+        text, key = self._prefixes.strip(text)
+        if not _is_body(text):
+            asked = self._asking == key
+            for index in sorted({*listeners, len(self._listeners) - 1} if asked else listeners):
+                if index < len(self._listeners):
+                    self._listeners[index].line(number, text, key)
+            if asked or self.marks.wants_next:
+                self._asking = key if self.marks.wants_next else None
+        self.streams.line(number, text.removeprefix("##[error]"), key, whole=whole)
+
+    def finish(self, lines: Lines) -> Evidence:
+        if self._waiting:
+            self._plain(self._waiting)
+        count = self.number - 1 if lines.ends_with_newline else self.number
+        ends_in_block = self.streams.end(count)
+        ledger = self.streams.ledger
+        reports = ledger.reports()
+        summaries = sorted((s for runner in self.runners for s in runner.finish()), key=lambda s: (s.level, s.line))
+        tests, inner = _outermost(summaries)
+        found_options = self.options.finish()
+        progress = self.build.finish()
+        findings = [report for report in reports if report.finding]
+        facts = LogFacts(
+            lines=count,
+            bytes=lines.bytes,
+            findings=sum(report.count for report in findings) + ledger.dropped,
+            finding_lines=tuple(Line(report.line, report.headline) for report in findings[:FIRST_FINDINGS]),
+            tests=tests,
+            inner_tests=inner,
+            totals=ledger.totals,
+            suppressions=tuple(ledger.hits.values()),
+            options=found_options,
+            build=progress,
+            marks=self._all_marks(lines),
+            tools=tuple(dict.fromkeys(report.tool for report in reports)),
+            detectors=self._detectors(reports, found_options),
+            ends_in_block=ends_in_block,
+            ends_in_test=next((line for runner in self.runners if (line := runner.open_test())), None),
+            last_line=self.last_line,
+            binary=lines.binary,
+        )
+        return Evidence(reports, facts)
+
+    def _all_marks(self, lines: Lines) -> tuple[Mark, ...]:
+        found = [*self.marks.finish(), *self.build.marks(), *self.streams.ledger.marks]
+        found += [Mark(MarkKind.BOUND, number, "", "line_length") for number in self._long_lines]
+        if lines.cut_short:
+            found.append(Mark(MarkKind.BOUND, self.number, "", "bytes"))
+        return tuple(sorted(found, key=lambda mark: mark.number))
+
+    def _detectors(self, reports: Sequence[Report], found_options: Mapping[str, object]) -> tuple[Detector, ...]:
+        words = [*(report.tool for report in reports), *found_options]
+        words += [report.detail.partition(":")[0] for report in reports if report.tool == unrecognised.TOOL]
+        if self.streams.ledger.inside_address_sanitizer:
+            words.append(asan.TOOL)
+        found = self.build.detectors().union(*(DETECTORS.get(word, ()) for word in words))
+        return tuple(detector for detector in Detector if detector in found)
+
+
+def _by_needle(listeners: Sequence[Sequence[str]]) -> dict[str, tuple[int, ...]]:
+    """Each word once, with the listeners it concerns; the tools stand behind them as one."""
+    needles: dict[str, list[int]] = {}
+    for index, words in enumerate([*listeners, [needle for tool in TOOLS for needle in tool.needles]]):
+        for word in words:
+            needles.setdefault(word, []).append(index)
+    return {word: tuple(dict.fromkeys(indices)) for word, indices in needles.items()}
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    return starts
+
+
+def _is_body(text: str) -> bool:
+    """Lines inside a report that concern nobody else, whatever words a function's name holds."""
+    return ("#" in text and WITH_ADDRESS.search(text) is not None) or (
+        " leak of " in text and lsan.RECORD.match(text) is not None
+    )
+
+
+def _outermost(summaries: Sequence[TestSummary]) -> tuple[TestSummary | None, tuple[TestSummary, ...]]:
+    """The summaries of the outermost level as one, and the rest."""
+    outer = [summary for summary in summaries if summary.level == summaries[0].level]
+    tests = reduce(TestSummary.plus, outer) if outer else None
+    return tests, tuple(summaries[len(outer) :])
+
+
+def read(
+    chunks: Iterable[bytes], *, env: Mapping[str, str] | None = None, limits: Limits | None = None, fast: bool = True
+) -> Evidence:
+    """What the bytes of one log prove. `fast=False` reads every line by itself; the evidence is the same."""
+    limits = limits or Limits()
+    lines = Lines(chunks, limits)
+    reading = Reading(env or {}, limits, fast=fast)
+    for batch in lines:
+        reading.batch(batch, whole=lines.ends_with_newline)
+    return reading.finish(lines)
+
+
+def read_path(
+    path: str | Path, *, env: Mapping[str, str] | None = None, limits: Limits | None = None, fast: bool = True
+) -> Evidence:
+    """What a file proves; gzip and zstd are told by their first bytes."""
+    try:
+        with Path(path).open("rb") as file:
+            return read(_opened(file), env=env, limits=limits, fast=fast)
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror or error}") from error
+    except (EOFError, zlib.error) as error:
+        raise Unreadable(f"is no whole gzip file: {error}") from error
+    except zstandard.ZstdError as error:
+        if "too much memory" in str(error).lower() or "window" in str(error).lower():
+            raise TooLarge(f"asks for too much memory to be decompressed: {error}") from error
+        raise Unreadable(f"is no whole zstd file: {error}") from error
+
+
+def _opened(file: BinaryIO) -> Iterator[bytes]:
+    magic = file.read(4)
+    file.seek(0)
+    if magic[:2] == b"\x1f\x8b":
+        yield from _chunks(gzip.GzipFile(fileobj=file))
+    elif magic == b"\x28\xb5\x2f\xfd":
+        decompressor = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW)
+        yield from _chunks(decompressor.stream_reader(file, read_across_frames=True))
+    else:
+        yield from _chunks(file)
+
+
+class Source(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def _chunks(source: Source) -> Iterator[bytes]:
+    while chunk := source.read(BATCH):
+        yield chunk

@@ -1,0 +1,340 @@
+"""Tells interleaved streams and reports apart, and folds the reports that are the same.
+
+Lines are told apart by the keys of their prefixes first, then by the pid a line carries, then by the numbers of frames.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from leaks.evidence import Report
+from leaks.parsing.blocks import Block
+from leaks.parsing.frames import FrameTexts, numbered
+from leaks.parsing.tools.lsan import LeakCheck, SuppressionTable
+from leaks.rows.facts import Line, Mark, SuppressionHit, Totals
+from leaks.words import MarkKind
+
+Key = tuple[str, ...]
+Owner = Callable[[Key], str | None]
+NEAR_END = 20  # lines behind a report that still count as its surroundings when the log ends
+EXPECTED = "death test"
+MOST_ECHOES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A row of the table of tools: what its lines hold, and which block a line begins."""
+
+    needles: tuple[str, ...]
+    opens: Callable[[int, str], Block | None]
+
+
+class Entry:
+    """A folded report: the first of its kind and what was counted since."""
+
+    __slots__ = ("bytes", "count", "first", "objects", "truncated")
+
+    def __init__(self, first: Report) -> None:
+        self.first = first
+        self.count = 0
+        self.bytes = 0
+        self.objects = 0
+        self.truncated = False
+
+    def add(self, report: Report) -> None:
+        self.count += 1
+        self.bytes += report.bytes or 0
+        self.objects += report.objects or 0
+        self.truncated |= report.truncated
+        if report.line < self.first.line:
+            self.first = report
+
+    def report(self) -> Report:
+        leak = self.first.bytes is not None
+        return replace(
+            self.first,
+            count=self.count,
+            bytes=self.bytes if leak else None,
+            objects=self.objects if leak else None,
+            truncated=self.truncated,
+        )
+
+
+class Ledger:
+    """The reports of one log, folded, and the totals of its leak checks."""
+
+    def __init__(self, most: int) -> None:
+        self.entries: dict[object, Entry] = {}
+        self.marks: list[Mark] = []
+        self.hits: dict[str, SuppressionHit] = {}
+        self.dropped = 0
+        self._most = most
+        self._checks: dict[object, LeakCheck] = {}
+        self._headlines: dict[str, object] = {}
+        self._summaries: set[str] = set()
+
+    def add(self, report: Report) -> Entry | None:
+        if self._is_echo(report):
+            return None
+        key = fold_key(report)
+        entry = self.entries.get(key)
+        if entry is None:
+            if len(self.entries) >= self._most:
+                self._bound(report)
+                return None
+            entry = self.entries[key] = Entry(report)
+        entry.add(report)
+        return entry
+
+    def _bound(self, report: Report) -> None:
+        if not self.dropped:
+            self.marks.append(Mark(MarkKind.BOUND, report.line, report.headline, "reports"))
+        self.dropped += 1
+
+    def _is_echo(self, report: Report) -> bool:
+        """A header with its pid and program counter comes once; again it is a copy (logcat, an annotation), perhaps cut."""
+        if report.pid is None or " pc 0x" not in report.headline:
+            return False
+        key = self._headlines.get(report.headline)
+        if key is None:
+            if len(self._headlines) < MOST_ECHOES:
+                self._headlines[report.headline] = fold_key(report)
+            return False
+        known = self.entries.get(key)
+        if known is None or known.count > 1 or known.first.frames or not report.frames:
+            return True
+        del self.entries[key]
+        self._headlines[report.headline] = fold_key(report)
+        return False
+
+    def knows_summary(self, text: str) -> bool:
+        return _summary_of(text) in self._summaries
+
+    def note_summary(self, text: str) -> None:
+        if "SUMMARY: " in text and len(self._summaries) < MOST_ECHOES:
+            self._summaries.add(_summary_of(text))
+
+    def finished(self, block: Block, key: Key) -> None:
+        if block.lost:
+            self.marks.append(Mark(MarkKind.LOST_REPORT, block.line, block.headline))
+        if isinstance(block, LeakCheck):
+            self._note_check(block, key)
+        elif isinstance(block, SuppressionTable):
+            for hit in block.hits:
+                self._note_hit(hit)
+
+    def _note_check(self, check: LeakCheck, key: Key) -> None:
+        """Of the checks of a process the last complete one counts."""
+        process: object = (key, check.pid) if check.pid is not None else check
+        known = self._checks.get(process)
+        if known is None or check.ended or not known.ended:
+            self._checks[process] = check
+
+    def _note_hit(self, hit: SuppressionHit) -> None:
+        known = self.hits.get(hit.template)
+        if known:
+            hit = replace(known, count=known.count + hit.count, bytes=known.bytes + hit.bytes)
+        self.hits[hit.template] = hit
+
+    @property
+    def totals(self) -> Totals | None:
+        checks = list(self._checks.values())
+        if not checks:
+            return None
+        parsed = (sum(check.bytes for check in checks), sum(check.objects for check in checks))
+        summaries = [check.summary for check in checks if check.summary]
+        if not summaries:
+            return Totals(*parsed, None, None, None)
+        said = (sum(summary[0] for summary in summaries), sum(summary[1] for summary in summaries))
+        return Totals(*parsed, *said, parsed == said)
+
+    @property
+    def inside_address_sanitizer(self) -> bool:
+        return any(check.address_sanitizer for check in self._checks.values())
+
+    def reports(self) -> tuple[Report, ...]:
+        return tuple(sorted((entry.report() for entry in self.entries.values()), key=lambda report: report.line))
+
+
+def fold_key(report: Report) -> object:
+    """Same tool, kind and frame texts; where there is no frame, the place or the words instead."""
+    texts = tuple([frame.text for frame in report.frames])
+    stacks = tuple([(stack.role, *[frame.text for frame in stack.frames]) for stack in report.stacks])
+    place = report.place.text if report.place else None
+    words = None if texts or stacks or place else report.detail
+    return (report.tool, report.kind, texts, stacks, place, words, report.finding)
+
+
+def _summary_of(text: str) -> str:
+    return text[text.index("SUMMARY: ") :].strip() if "SUMMARY: " in text else ""
+
+
+class Stream:
+    """The lines of one key: its open blocks, the one that spoke last at the end."""
+
+    def __init__(self, key: Key, tools: Sequence[Tool], ledger: Ledger, texts: FrameTexts, owner: Owner) -> None:
+        self.key = key
+        self.blocks: list[Block] = []
+        self._tools = tools
+        self._ledger = ledger
+        self._texts = texts
+        self._owner = owner
+        self._near: dict[Block, set[str]] = {}
+
+    def line(self, number: int, text: str, *, whole: bool = True) -> None:
+        """`whole` is false for the last line of a log that ends in the middle of it."""
+        if self.blocks:
+            self._expire(number)
+        if self.blocks and "#" in text and self._frame(number, text, whole):
+            return
+        if self.blocks and self._taken(number, text):
+            return
+        self._open(number, text)
+
+    def _expire(self, number: int) -> None:
+        stale = [block for block in self.blocks if number - block.last > block.patience]
+        for block in stale:
+            block.close()
+        if stale:
+            self.settle()
+
+    def _frame(self, number: int, text: str, whole: bool) -> bool:
+        found = numbered(text)
+        if found is None:
+            return False
+        frame_number, address, frame_text = found
+        block = self._block_for(frame_number, address)
+        if block is None:
+            return False
+        if whole:
+            block.add(number, frame_number, self._texts(frame_text))
+        block.last = number
+        self._raise(block)
+        return True
+
+    def _block_for(self, frame_number: int, address: str | None) -> Block | None:
+        able = [block for block in reversed(self.blocks) if block.expects(frame_number)]
+        if not able and not frame_number:
+            able = [block for block in reversed(self.blocks) if block.welcomes()][:1]
+            for block in able:
+                block.make_room()
+        if not able:
+            return None
+        region = (address or "")[:-6]
+        near = [block for block in able if region in self._near.get(block, ())] if len(able) > 1 else []
+        block = (near or able)[0]
+        if len(self.blocks) > 1:
+            self._near.setdefault(block, set()).add(region)
+        return block
+
+    def _taken(self, number: int, text: str) -> bool:
+        for block in reversed(self.blocks):
+            others = [other for other in self.blocks if other is not block]
+            taken = block.take(number, text, others)
+            if taken:
+                self._ledger.note_summary(text)
+                self._raise(block)
+            if taken or block.done or block.ready:
+                self.settle()
+            if taken:
+                return True
+        return False
+
+    def _raise(self, block: Block) -> None:
+        if len(self.blocks) > 1 and block in self.blocks:
+            self.blocks.remove(block)
+            self.blocks.append(block)
+
+    def _open(self, number: int, text: str) -> None:
+        for tool in self._tools:
+            if not any(needle in text for needle in tool.needles):
+                continue
+            block = tool.opens(number, text)
+            if block is None:
+                continue
+            if not (block.done and self._ledger.knows_summary(text)):
+                block.test = self._owner(self.key)
+                self.blocks.append(block)
+                self.settle()
+            return
+
+    def settle(self) -> None:
+        """Hand over what the blocks have ready; blocks that are done leave."""
+        for block in self.blocks:
+            if block.ready:
+                for report in block.ready:
+                    self._ledger.add(self.signed(report, block))
+                block.ready.clear()
+        done = [block for block in self.blocks if block.done]
+        for block in done:
+            self._ledger.finished(block, self.key)
+            self.blocks.remove(block)
+            self._near.pop(block, None)
+
+    def signed(self, report: Report, block: Block) -> Report:
+        expected = EXPECTED in self.key
+        if block.test is None and not expected:
+            return report
+        flags = ("expected",) if expected else ()
+        return replace(report, test=block.test, finding=report.finding and not expected, flags=flags)
+
+
+class Streams:
+    """All streams of one log."""
+
+    def __init__(self, tools: Sequence[Tool], most_reports: int, owner: Owner) -> None:
+        self.ledger = Ledger(most_reports)
+        self.texts = FrameTexts()
+        self._tools = tools
+        self._owner = owner
+        self._streams: dict[Key, Stream] = {}
+        self._busy: set[Key] = set()
+        self._until = 0
+
+    def line(self, number: int, text: str, key: Key, *, whole: bool = True) -> None:
+        stream = self._streams.get(key)
+        if stream is None:
+            stream = self._streams[key] = Stream(key, self._tools, self.ledger, self.texts, self._owner)
+        stream.line(number, text, whole=whole)
+        if stream.blocks:
+            self._busy.add(key)
+            self._until = max(self._until, max(block.last + block.patience for block in stream.blocks))
+        else:
+            self._busy.discard(key)
+
+    def active(self, number: int) -> bool:
+        """Whether some report still waits for lines. If none does, only lines that could begin one need be read."""
+        return bool(self._busy) and number <= self._until
+
+    def quiet_check(self) -> LeakCheck | None:
+        """The leak check that would get the next record, if nothing else in its stream waits for lines."""
+        stream = self._streams.get(())
+        if stream is None or len(stream.blocks) != 1:
+            return None
+        check = stream.blocks[0]
+        return check if isinstance(check, LeakCheck) and check.idle else None
+
+    def settle_quiet(self) -> None:
+        self._streams[()].settle()
+
+    def signed(self, report: Report, block: Block) -> Report:
+        return self._streams[()].signed(report, block)
+
+    def end(self, last_number: int) -> Line | None:
+        """Close what is open. The block the log ends in, if it does."""
+        waiting = [block for block in self._open_blocks() if _cut_off(block, last_number)]
+        for stream in self._streams.values():
+            for block in stream.blocks:
+                block.close()
+            stream.settle()
+        if not waiting:
+            return None
+        block = max(waiting, key=lambda block: block.last)
+        return Line(block.line, block.headline)
+
+    def _open_blocks(self) -> Iterator[Block]:
+        for stream in self._streams.values():
+            yield from stream.blocks
+
+
+def _cut_off(block: Block, last_number: int) -> bool:
+    return last_number - block.last <= (NEAR_END if block.has_end else 0)

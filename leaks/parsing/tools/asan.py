@@ -1,0 +1,200 @@
+"""AddressSanitizer: memory errors, with the sentence of the header, the stacks it introduces and the SUMMARY.
+
+Upstream rules: a report is one header; every stack up to its SUMMARY belongs to it. The SUMMARY names the interceptor for many kinds, so
+it says where the bug is only if the stack is lost.
+"""
+
+import re
+from collections.abc import Sequence
+
+from leaks.evidence import Frame, Report
+from leaks.parsing.blocks import Block, StackedBlock
+from leaks.parsing.frames import understood
+from leaks.words import Role
+
+TOOL = "asan"
+NEEDLES = ("AddressSanitizer: ",)
+
+HEADER = re.compile(r"==(?:[^=\s]{1,100}==)?(\d{1,10})==\s?ERROR: AddressSanitizer: (\S.*)$")
+WITHOUT_PID = re.compile(
+    r"(?:^|[^\w=\"'`])ERROR: AddressSanitizer: ([a-zA-Z-]{3,40} on (?:unknown )?address 0x[0-9a-f]+.*)$"
+)
+SUMMARY = re.compile(r"SUMMARY: AddressSanitizer: ([\w-]+):? ?(.*)$")
+ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
+OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
+CUT_SUMMARY = re.compile(r"(.*?)(?: in (\S.*))?$")
+GLOBAL = re.compile(r"\s*\[\d+\] size=\d+ '(.{1,200})' (\S.*)$")
+ACCESS = re.compile(r"(?:READ|WRITE|ACCESS) of size \S+ at 0x[0-9a-f]+ thread (?P<thread>T\S+)")
+UNKNOWN = "unrecognised"
+
+# The sentence of a header, and the kind it means; `{}` is the sentence's own word.
+SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"attempting double-free on ", "double-free"),
+        (r"attempting free on address which was not malloc\(\)-ed", "bad-free"),
+        (r"attempting to call malloc_usable_size\(\) for pointer which is not owned", "bad-malloc_usable_size"),
+        (r"attempting to call __sanitizer_get_allocated_size\(\) for pointer", "bad-__sanitizer_get_allocated_size"),
+        (r"requested allocation size 0x[0-9a-f]+ .*exceeds maximum supported size", "allocation-size-too-big"),
+        (r"calloc parameters overflow", "calloc-overflow"),
+        (r"reallocarray parameters overflow", "reallocarray-overflow"),
+        (r"pvalloc parameters overflow", "pvalloc-overflow"),
+        (r"invalid alignment requested in aligned_alloc", "invalid-aligned-alloc-alignment"),
+        (r"invalid alignment requested in posix_memalign", "invalid-posix-memalign-alignment"),
+        (r"invalid allocation alignment", "invalid-allocation-alignment"),
+        (r"specified RSS limit exceeded", "rss-limit-exceeded"),
+        (r"(?:allocator is )?out of memory", "out-of-memory"),
+        (r"bad parameters to (__sanitizer_annotate_\w+)", "bad-{}"),
+        (r"([A-Z]{3,7}) on unknown address", "{}"),
+        (r"([a-z][\w-]*-param-overlap): memory ranges", "{}"),
+        (r"(negative-size-param): \(size=", "{}"),
+        (r"(odr-violation) \(0x", "{}"),
+        (r"(alloc-dealloc-mismatch) \(", "{}"),
+        (r"(invalid-pointer-pair): 0x", "{}"),
+        (r"([a-z][a-z0-9_-]{2,60}) on (?:unknown )?(?:address )?0x", "{}"),
+        (r"([a-z]+(?:-[a-z]+)+)[ :]", "{}"),
+    )
+)
+NO_REPORT = re.compile(r"(?:CHECK failed|nested bug|failed to|while reporting)")
+SECTIONS: tuple[tuple[re.Pattern[str], Role], ...] = tuple(
+    (re.compile(pattern), role)
+    for pattern, role in (
+        (r"(?:previously )?allocated by thread (?P<thread>T\d+).{0,200} here:", Role.ALLOCATED),
+        (r"freed by thread (?P<thread>T\d+).{0,200} here:", Role.FREED),
+        (r"Thread (?P<thread>T\d+).{0,200} created by T\d+.{0,200} here:", Role.THREAD_CREATED),
+        (r"Address 0x[0-9a-f]+ is located in stack of thread (?P<thread>T\d+)", Role.STACK_VARIABLE),
+        (r"\s+\[\d+\]:\s*$", Role.REGISTERED),
+        (r"\s*registered at:", Role.REGISTERED),
+    )
+)
+OWN_LINES = re.compile(
+    r"0x[0-9a-f]+ is located |\s+This frame has \d+ object|\s+\[\d+, \d+\) '|HINT: |The signal is caused by|\s+object passed to delete"
+    r"|\s+size of the (?:de)?allocated type|These globals were registered|Address 0x[0-9a-f]+ is |==\d+==(?:HINT|Hint|Register|The signal)"
+)
+
+
+def kind_of(sentence: str) -> str:
+    for pattern, kind in SENTENCES:
+        match = pattern.match(sentence)
+        if match:
+            return kind.format(*match.groups())
+    return UNKNOWN
+
+
+class AddressBlock(StackedBlock):
+    """One memory error, from its header to its SUMMARY or ABORTING."""
+
+    sections = SECTIONS
+
+    def __init__(self, number: int, headline: str, pid: int | None, sentence: str) -> None:
+        super().__init__(number, headline, pid)
+        self.sentence = sentence
+        self.kind = kind_of(sentence)
+        self.place: Frame | None = None
+        self.globals: list[tuple[str, str]] = []
+
+    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+        taken = self._section(text) or self._end(text, others)
+        if taken:
+            self.last = number
+        return taken
+
+    def _section(self, text: str) -> bool:
+        if match := ACCESS.match(text):
+            self.stacks[0].thread = match["thread"]
+            return True
+        if match := GLOBAL.match(text) if self.kind == "odr-violation" else None:
+            self.globals.append((match[1], match[2]))
+            return True
+        return self.introduces(text) or OWN_LINES.match(text) is not None
+
+    def _end(self, text: str, others: Sequence[Block]) -> bool:
+        if "Sanitizer: " in text and (match := SUMMARY.search(text)):
+            return self._summary(match[1], match[2], others)
+        if "ABORTING" in text and (match := ABORTING.search(text)) and self.pid in (None, int(match[1])):
+            self.ended = True
+            self.close()
+            return True
+        if "Sanitizer" in text and (match := OTHER_BANNER.search(text)) and self.pid in (None, int(match[1])):
+            self.close()
+        return False
+
+    def _summary(self, kind: str, where: str, others: Sequence[Block]) -> bool:
+        if not self.summarised_by(kind) and any(isinstance(b, AddressBlock) and b.summarised_by(kind) for b in others):
+            return False
+        if kind.isdigit():  # a leak check's
+            return False
+        if self.kind == UNKNOWN:
+            self.kind = kind
+        self.place = place_of(where) if not self.stacks[0].size else None
+        self.ended = True
+        self.close()
+        return True
+
+    def summarised_by(self, kind: str) -> bool:
+        return self.kind in (kind, UNKNOWN)
+
+    def close(self) -> None:
+        if self.done:
+            return
+        self.done = True
+        self.ready.append(self.report())
+
+    def report(self) -> Report:
+        return Report(
+            tool=TOOL,
+            kind=self.kind,
+            line=self.line,
+            headline=self.headline,
+            frames=self.frames,
+            stacks=self.other_stacks,
+            pid=self.pid,
+            truncated=not self.ended,
+            place=place_of_global(self.globals) if self.globals else self.place,
+            detail="; ".join(f"'{name}' {place}" for name, place in self.globals) or self.sentence,
+        )
+
+
+def place_of(where: str) -> Frame | None:
+    """`FILE:LINE[:COL] in FUNC` or `(MODULE+0xOFF) in FUNC` of a SUMMARY."""
+    match = CUT_SUMMARY.fullmatch(where.strip())
+    if match is None or not match[1]:
+        return None
+    place = understood(match[1])
+    if place.file is None and place.module is None:
+        return None
+    return Frame(
+        where.strip(), match[2], place.file, place.line, place.column, place.module, place.offset, place.build_id
+    )
+
+
+def place_of_global(found: Sequence[tuple[str, str]]) -> Frame:
+    """A global defined twice is known by its name and the files that define it."""
+    name, where = found[0]
+    place = understood(where.partition(" in ")[0])
+    return Frame("; ".join(sorted(f"{n} {w}" for n, w in found)), name, place.file, place.line, place.column)
+
+
+def opens(number: int, text: str) -> Block | None:
+    match = HEADER.search(text)
+    if match:
+        pid, sentence = int(match[1]), match[2]
+    elif match := WITHOUT_PID.search(text):
+        pid, sentence = None, match[1]
+    else:
+        return _from_summary(number, text)
+    if NO_REPORT.match(sentence):
+        return None
+    return AddressBlock(number, match[0].strip(), pid, sentence.rstrip())
+
+
+def _from_summary(number: int, text: str) -> Block | None:
+    """A SUMMARY whose report is lost: the head of the log was cut off."""
+    match = SUMMARY.search(text)
+    if match is None or match[1].isdigit() or not match[2]:
+        return None
+    block = AddressBlock(number, match[0].strip(), None, f"{match[1]} {match[2]}")
+    block.kind = match[1]
+    block.place = place_of(match[2])
+    block.close()
+    return block

@@ -1,0 +1,185 @@
+"""UndefinedBehaviorSanitizer: one line each, `FILE:LINE:COL: runtime error: SENTENCE`, and perhaps a stack.
+
+Upstream rule: the check is never named, so it is told from the sentence; every row of the table has a sample of what it was read from.
+A deadly signal gives a second report in AddressSanitizer's layout.
+"""
+
+import re
+from collections.abc import Sequence
+
+from leaks.evidence import Frame, Report
+from leaks.parsing.blocks import Block, StackedBlock
+
+TOOL = "ubsan"
+SEPARATOR = " runtime error: "
+NEEDLES = (SEPARATOR, "UndefinedBehaviorSanitizer: ")
+
+PLACE = re.compile(r":(\d{1,9})(?::(\d{1,9}))?:$")
+IN_MODULE = re.compile(r"\(([^()\s]{1,500})\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?:$")
+ROOTED = re.compile(r"(?:/|[A-Za-z]:[\\/])")
+NOT_C = re.compile(r"\.(?:go|rs|py|rb|js|ts|java|kt|cs|php|lua|zig|swift)$")
+SIGNAL = re.compile(r"==(\d{1,10})==\s?ERROR: UndefinedBehaviorSanitizer: ([A-Za-z][A-Za-z-]{2,40})\b ?(.*)$")
+SUMMARY = re.compile(r"SUMMARY: UndefinedBehaviorSanitizer: (\S+)")
+ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
+NOTE = re.compile(r"[^\s]{1,400}: note: |\s*(?:[0-9a-f]{2} +){4,}|\s+\^[\s^~]*$")
+SIGNAL_LINES = re.compile(r"==\d+==(?:Register values|HINT|The signal)|The signal is caused by")
+UNKNOWN = "unrecognised"
+SOON = 40  # a stack follows its line at once; symbolizer noise may stand between
+
+# (what the sentence begins with, the check, a sample of it)
+ROWS = (
+    (r"unsigned integer overflow", "unsigned-integer-overflow", "unsigned integer overflow: 0 - 1 cannot be represented in type 'unsigned int'"),
+    (r"signed integer overflow", "signed-integer-overflow", "signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'"),
+    (r"negation of .* type '(?:unsigned|u?size_t|uint)", "unsigned-integer-overflow", "negation of 1 cannot be represented in type 'unsigned int'"),
+    (r"negation of ", "signed-integer-overflow", "negation of -2147483648 cannot be represented in type 'int'; cast to an unsigned type"),
+    (r"division of .* by -1 ", "signed-integer-overflow", "division of -2147483648 by -1 cannot be represented in type 'int'"),
+    (r"division by zero", "integer-divide-by-zero", "division by zero"),
+    (r"shift exponent ", "shift-exponent", "shift exponent 40 is too large for 32-bit type 'int'"),
+    (r"left shift of ", "shift-base", "left shift of negative value -1"),
+    (r"index .* out of bounds", "bounds", "index 5 out of bounds for type 'int [4]'"),
+    (r"applying (?:non-)?zero offset", "pointer-overflow", "applying non-zero offset 4 to null pointer"),
+    (r"pointer index expression", "pointer-overflow", "pointer index expression with base 0x000000000000 overflowed to 0xffffffffffff"),
+    (r"(?:addition|subtraction) of unsigned offset", "pointer-overflow", "addition of unsigned offset to 0x602000000010 overflowed to 0x602000000008"),
+    (r"null pointer passed as argument", "nonnull-attribute", "null pointer passed as argument 1, which is declared to never be null"),
+    (r"null pointer returned from function", "returns-nonnull-attribute", "null pointer returned from function declared to never return null"),
+    (r"_Nonnull binding to null", "nullability-assign", "_Nonnull binding to null pointer of type 'int *'"),
+    (r"\D{4,40} null pointer", "null", "member access within null pointer of type 'const struct View'"),
+    (r".* misaligned address", "alignment", "load of misaligned address 0x602000000011 for type 'int', which requires 4 byte alignment"),
+    (r"assumption of .* byte alignment", "alignment", "assumption of 16 byte alignment for pointer of type 'int *' failed"),
+    (r".* insufficient space", "object-size", "load of address 0x7ffd with insufficient space for an object of type 'int'"),
+    (r"load of value .* not a valid value for type '(?:const |volatile )*(?:_B|b)ool'", "bool", "load of value 7, which is not a valid value for type 'const bool'"),
+    (r"load of value .* not a valid value for type", "enum", "load of value 9, which is not a valid value for type 'Colour'"),
+    (r".* outside the range of representable values", "float-cast-overflow", "1e+30 is outside the range of representable values of type 'int'"),
+    (r".* does not point to an object of type", "vptr", "member call on address 0x6020 which does not point to an object of type 'Base'"),
+    (r"implicit conversion ", "implicit-conversion", "implicit conversion from type 'int' of value 300 (32-bit, signed) to type 'unsigned char'"),
+    (r"variable length array bound", "vla-bound", "variable length array bound evaluates to non-positive value -1"),
+    (r".* through pointer to incorrect function type", "function", "call to function f() through pointer to incorrect function type 'int (*)(int)'"),
+    (r"execution reached the end of a value-returning", "return", "execution reached the end of a value-returning function without returning a value"),
+    (r"execution reached an unreachable program point", "unreachable", "execution reached an unreachable program point"),
+    (r"passing zero to ", "builtin", "passing zero to __builtin_clz(), which is not a valid argument"),
+    (r"assumption is violated", "builtin", "assumption is violated during execution"),
+    (r"control flow integrity check", "cfi", "control flow integrity check for type 'Base' failed during virtual call"),
+)  # fmt: skip
+CHECKS = tuple((re.compile(pattern), check) for pattern, check, _ in ROWS)
+
+
+def check_of(sentence: str) -> str:
+    return next((check for pattern, check in CHECKS if pattern.match(sentence)), UNKNOWN)
+
+
+class Misbehaviour(StackedBlock):
+    """One line that says what is undefined, and the stack behind it if one is printed."""
+
+    patience = SOON
+    has_end = False
+
+    def __init__(self, number: int, headline: str, place: Frame, sentence: str) -> None:
+        super().__init__(number, headline, None)
+        self.place = place
+        self.sentence = sentence
+
+    def welcomes(self) -> bool:
+        return False
+
+    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+        if not text or text.isspace():
+            if self.stacks[0].size:
+                self.ended = True
+                self.close()
+            return False
+        if SEPARATOR in text and not self.stacks[0].size:
+            self.close()
+            return False
+        if NOTE.match(text):
+            self.last = number
+            return True
+        match = SUMMARY.search(text)
+        if match is None or not match[1].startswith("undefined-behavior"):
+            return False
+        self.ended = True
+        self.close()
+        return True
+
+    def close(self) -> None:
+        if self.done:
+            return
+        self.done = True
+        check = check_of(self.sentence)
+        self.ready.append(
+            Report(
+                tool=TOOL,
+                kind=f"undefined-behavior:{check}",
+                line=self.line,
+                headline=self.headline,
+                frames=self.frames,
+                place=self.place,
+                detail=self.sentence,
+            )
+        )
+
+
+class Signal(StackedBlock):
+    """A deadly signal in a program with this runtime."""
+
+    def __init__(self, number: int, headline: str, pid: int, kind: str, detail: str) -> None:
+        super().__init__(number, headline, pid)
+        self.kind = kind
+        self.detail = detail
+
+    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+        if (match := SUMMARY.search(text)) and match[1] == self.kind:
+            self.ended = True
+        elif (match := ABORTING.search(text)) and int(match[1]) == self.pid:
+            self.ended = True
+        elif not SIGNAL_LINES.match(text):
+            return False
+        self.last = number
+        if self.ended:
+            self.close()
+        return True
+
+    def close(self) -> None:
+        if self.done:
+            return
+        self.done = True
+        self.ready.append(
+            Report(
+                tool=TOOL,
+                kind=self.kind,
+                line=self.line,
+                headline=self.headline,
+                frames=self.frames,
+                stacks=self.other_stacks,
+                pid=self.pid,
+                truncated=not self.ended,
+                detail=self.detail,
+            )
+        )
+
+
+def opens(number: int, text: str) -> Block | None:
+    at = text.find(SEPARATOR)
+    if at > 0:
+        place = _place(text[:at])
+        if place:
+            headline = f"{place.text}:{text[at:].rstrip()}"
+            return Misbehaviour(number, headline, place, text[at + len(SEPARATOR) :].strip())
+    match = SIGNAL.search(text)
+    if match:
+        return Signal(number, match[0].rstrip(), int(match[1]), match[2], match[3].rstrip())
+    return None
+
+
+def _place(left: str) -> Frame | None:
+    """The place in front of the sentence. Without one it is another language's error."""
+    match = PLACE.search(left, max(0, len(left) - 30))
+    if match is None:
+        module = IN_MODULE.search(left, max(0, len(left) - 700))
+        return Frame(module[0][:-1], module=module[1], offset=module[2]) if module else None
+    path = left[: match.start()]
+    file = path if ROOTED.match(path) else path[path.rfind(" ") + 1 :]
+    if not file or NOT_C.search(file):
+        return None
+    column = int(match[2]) if match[2] else None
+    text = f"{file}{match[0][:-1]}"
+    return Frame(text, file=file, line=int(match[1]), column=column)

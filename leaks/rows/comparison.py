@@ -1,0 +1,51 @@
+"""Rows of a comparison: what each side brings, and what it comes to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from leaks.words import Change, Comparison, Detector, Reason, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What one side saw of a signature. `leak`: found by the leak check at the end; bytes and objects are null for other kinds."""
+
+    count: int
+    bytes: int | None = None
+    objects: int | None = None
+    leak: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side. `tests_complete`: its tests ran to their summary. `leak_check_done`: the leak check ran after them."""
+
+    lane: str
+    verdict: Verdict
+    reason: Reason | None = None
+    detectors: frozenset[Detector] = frozenset()
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    signatures: Mapping[str, Measure] = field(default_factory=dict)
+    suppressed_bytes: int = 0
+    suppressed_count: int = 0
+    tests_complete: bool = True
+    leak_check_done: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureChange:
+    signature: str
+    change: Change
+    base: Measure | None
+    head: Measure | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`rule` names the row that decided; `changes` is empty where the sides cannot be compared."""
+
+    result: Comparison
+    rule: str
+    sentence: str
+    changes: tuple[SignatureChange, ...] = ()
