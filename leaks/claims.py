@@ -1,0 +1,104 @@
+"""Merging claims: an outcome's fields are a pure function of its set of claims.
+
+Per field the stronger source wins, then the source's own sequence, then its own time, then the claim's content hash. Order of arrival
+and duplicates change nothing, and a correction within one source replaces what that source said before.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import TypeGuard, TypeVar
+
+from leaks.rows.claims import JSON, ClaimRow, MergedFields
+from leaks.rows.facts import MergedClaim
+from leaks.words import ClaimSource
+
+T = TypeVar("T")
+
+STRENGTH = {source: -rank for rank, source in enumerate(ClaimSource)}  # the words stand strongest first
+
+Rank = tuple[int, bool, int, bool, float, str]
+
+
+def content_hash(fields: Mapping[str, JSON]) -> str:
+    """The hash of what was said, whatever the order of its keys."""
+    canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def rank(claim: ClaimRow) -> Rank:
+    """The claim's weight; the greatest wins. What a source leaves out weighs least."""
+    time = claim.source_time
+    return (
+        STRENGTH[claim.source],
+        claim.sequence is not None,
+        claim.sequence or 0,
+        time is not None,
+        time.timestamp() if time else 0.0,
+        claim.content_hash,
+    )
+
+
+def merge(claims: Iterable[ClaimRow]) -> MergedFields:
+    by_weight = sorted(claims, key=rank, reverse=True)
+    return MergedFields(
+        conclusion=_strongest(by_weight, "conclusion", str),
+        conclusion_scope=_scope_of_conclusion(by_weight),
+        exit_code=_strongest(by_weight, "exit_code", int),
+        ended=_strongest(by_weight, "ended", bool),
+        has_job=_strongest(by_weight, "has_job", bool),
+        announced_bytes=_strongest(by_weight, "announced_bytes", int),
+        started_at=_strongest(by_weight, "started_at", str),
+        finished_at=_strongest(by_weight, "finished_at", str),
+        part_index=_strongest(by_weight, "part_index", int),
+        part_of=_strongest(by_weight, "part_of", int),
+        superseded_by=_strongest(by_weight, "superseded_by", str),
+        heartbeat=_strongest(by_weight, "heartbeat", str),
+        options=_per_name(by_weight, "options", str),
+        workload={name: float(value) for name, value in _per_name(by_weight, "workload", int, float).items()},
+    )
+
+
+def merged_claim(claims: Iterable[ClaimRow], *, newer_run: bool = False, same_commit_run: bool = False) -> MergedClaim:
+    """What the verdict needs. Whether a newer run is known stands on other outcomes, unless a source named it."""
+    fields = merge(claims)
+    return MergedClaim(
+        conclusion=fields.conclusion,
+        exit_code=fields.exit_code,
+        ended=fields.ended,
+        has_job=fields.has_job,
+        newer_run=newer_run or fields.superseded_by is not None,
+        same_commit_run=same_commit_run,
+        announced_bytes=fields.announced_bytes,
+        env=fields.options,
+        conclusion_scope=fields.conclusion_scope,
+    )
+
+
+def _strongest(by_weight: list[ClaimRow], name: str, kind: type[T]) -> T | None:
+    """The first that says it. A value of another type was not said: a flag is no number, a number no word."""
+    values = (claim.fields.get(name) for claim in by_weight)
+    return next((value for value in values if _is_one_of(value, (kind,))), None)
+
+
+def _scope_of_conclusion(by_weight: list[ClaimRow]) -> str:
+    """The scope belongs to the claim whose conclusion won, never to another one."""
+    for claim in by_weight:
+        if isinstance(claim.fields.get("conclusion"), str):
+            scope = claim.fields.get("conclusion_scope")
+            return scope if isinstance(scope, str) else "step"
+    return "step"
+
+
+def _per_name(by_weight: list[ClaimRow], field: str, *kinds: type[T]) -> dict[str, T]:
+    merged: dict[str, T] = {}
+    for claim in reversed(by_weight):
+        said = claim.fields.get(field)
+        if isinstance(said, Mapping):
+            merged.update({name: value for name, value in said.items() if _is_one_of(value, kinds)})
+    return dict(sorted(merged.items()))
+
+
+def _is_one_of(value: object, kinds: tuple[type[T], ...]) -> TypeGuard[T]:
+    """By exact type: a boolean is an int to `isinstance`."""
+    return type(value) in kinds

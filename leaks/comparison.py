@@ -1,0 +1,186 @@
+"""Comparing two sides leak by leak: a table, the first row that holds decides.
+
+Only sides that prove something can be compared, and only under the same detectors and detecting options. What the head could not have
+shown is unknown, never fixed.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from leaks.folding import has_verdict, suppressed_total_grew
+from leaks.rows.comparison import Compared, Measure, Side, SignatureChange
+from leaks.rows.facts import Judgement, LogFacts
+from leaks.words import Change, Comparison, Reason, Verdict
+
+DETECTING_PREFIXES = ("detect_", "use_")
+DETECTING = frozenset(
+    {
+        "leak_check_at_exit",
+        "max_leaks",
+        "suppressions",
+        "halt_on_error",
+        "fast_unwind_on_malloc",
+        "malloc_context_size",
+    }
+)
+# A default that is spelled out is no difference. By variable where tools differ.
+DEFAULTS = {
+    "detect_leaks": "1",
+    "leak_check_at_exit": "1",
+    "max_leaks": "0",
+    "suppressions": "",
+    "fast_unwind_on_malloc": "1",
+    "malloc_context_size": "30",
+    "use_stacks": "1",
+    "use_globals": "1",
+    "use_registers": "1",
+    "use_tls": "1",
+    "use_root_regions": "1",
+    "use_unaligned": "0",
+    "use_poisoned": "0",
+    "detect_odr_violation": "2",
+    "detect_invalid_pointer_pairs": "0",
+}
+HALTS_BY_DEFAULT = {"ASAN_OPTIONS": "1", "MSAN_OPTIONS": "1"}
+YES_NO = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+
+
+class Pair(NamedTuple):
+    base: Side
+    head: Side
+    changes: tuple[SignatureChange, ...]
+
+    def any(self, *kinds: Change) -> bool:
+        return any(change.change in kinds for change in self.changes)
+
+
+class Row(NamedTuple):
+    rule: str
+    holds: Callable[[Pair], bool]
+    result: Comparison
+    sentence: str
+
+
+def detecting_options(options: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:
+    """The options that change what is detected, defaults left out, a file by its name alone."""
+    rows = ((var, name, _plain(name, value)) for var, values in options.items() for name, value in values.items())
+    return {(var, name): value for var, name, value in rows if _detects(name) and value != _default(var, name)}
+
+
+def _detects(name: str) -> bool:
+    return name in DETECTING or name.startswith(DETECTING_PREFIXES)
+
+
+def _default(variable: str, name: str) -> str | None:
+    return HALTS_BY_DEFAULT.get(variable, "0") if name == "halt_on_error" else DEFAULTS.get(name)
+
+
+def _plain(name: str, value: str) -> str:
+    if name == "suppressions":
+        return PurePosixPath(value.replace("\\", "/")).name
+    return YES_NO.get(value.lower(), value)
+
+
+def changes_between(base: Side, head: Side) -> tuple[SignatureChange, ...]:
+    """One row a signature, in the order of the words of `Change`, then by name."""
+    names = base.signatures.keys() | head.signatures.keys()
+    rows = [_change(name, base.signatures.get(name), head.signatures.get(name), head) for name in names]
+    order = list(Change)
+    return tuple(sorted(rows, key=lambda row: (order.index(row.change), row.signature)))
+
+
+def _change(name: str, before: Measure | None, after: Measure | None, head: Side) -> SignatureChange:
+    change = _change_word(before, after, head)
+    return SignatureChange(name, change, before, after, CHANGE_SENTENCES[change])
+
+
+def _change_word(before: Measure | None, after: Measure | None, head: Side) -> Change:
+    if before is None:
+        return Change.INTRODUCED
+    if after is None:
+        return Change.FIXED if could_have_shown(head, before) else Change.UNKNOWN
+    same = (before.bytes, before.objects, before.count) == (after.bytes, after.objects, after.count)
+    return Change.IDENTICAL if same else Change.OTHER_BYTES
+
+
+def could_have_shown(side: Side, measure: Measure) -> bool:
+    """A leak shows in the leak check, after the tests; any other finding shows once the tests have run."""
+    return side.tests_complete and (side.leak_check_done or not measure.leak)
+
+
+CHANGE_SENTENCES: Mapping[Change, str] = {
+    Change.INTRODUCED: "Found at the head and not at the base.",
+    Change.OTHER_BYTES: "Found on both sides, with other sizes or counts.",
+    Change.FIXED: "Found at the base; the head would have shown it and did not.",
+    Change.UNKNOWN: "Found at the base; the head ended before it could have shown it.",
+    Change.IDENTICAL: "Found on both sides, the same to the byte.",
+}
+
+
+def _lost_its_findings(side: Side) -> bool:
+    return side.verdict is Verdict.FINDINGS and not side.signatures
+
+
+def _suppressed_grew(p: Pair) -> bool:
+    before = (p.base.suppressed_bytes, p.base.suppressed_count)
+    return suppressed_total_grew(before, (p.head.suppressed_bytes, p.head.suppressed_count))
+
+
+# fmt: off
+COMPARISONS: tuple[Row, ...] = (
+    Row("base_blinded", lambda p: p.base.verdict is Verdict.BLINDED, Comparison.NOT_COMPARABLE,
+        "A detector is off at the base, so it proves nothing to compare with."),
+    Row("head_blinded", lambda p: p.head.verdict is Verdict.BLINDED, Comparison.NOT_COMPARABLE,
+        "A detector is off at the head, so that what is missing there is not fixed."),
+    Row("base_without_verdict", lambda p: not has_verdict(p.base.verdict), Comparison.NOT_COMPARABLE,
+        "The base proved nothing: it is neither clean nor does it hold findings."),
+    Row("head_without_verdict", lambda p: not has_verdict(p.head.verdict), Comparison.NOT_COMPARABLE,
+        "The head proved nothing: it is neither clean nor does it hold findings."),
+    Row("other_lane", lambda p: p.base.lane != p.head.lane, Comparison.NOT_COMPARABLE,
+        "The sides are of different lanes."),
+    Row("other_detectors", lambda p: p.base.detectors != p.head.detectors, Comparison.NOT_COMPARABLE,
+        "The sides ran with different detectors."),
+    Row("other_options", lambda p: detecting_options(p.base.options) != detecting_options(p.head.options),
+        Comparison.NOT_COMPARABLE, "The sides ran with different options of detection."),
+    Row("findings_lost", lambda p: _lost_its_findings(p.base) or _lost_its_findings(p.head),
+        Comparison.NOT_COMPARABLE, "A side found something of which no report is left to compare."),
+    Row("introduced", lambda p: p.any(Change.INTRODUCED), Comparison.NEW_FINDINGS,
+        "The head shows findings that the base does not have."),
+    Row("suppressed_total_grew", _suppressed_grew, Comparison.SUPPRESSED_TOTAL_GREW,
+        "Nothing new is shown, and suppressions hide more at the head than at the base."),
+    Row("fixed", lambda p: p.any(Change.FIXED), Comparison.FIXED,
+        "Findings of the base are gone, and the head would have shown them."),
+    Row("pre_existing", lambda p: p.any(Change.IDENTICAL, Change.OTHER_BYTES), Comparison.PRE_EXISTING,
+        "Every finding of the head is at the base as well."),
+    Row("only_unknown", lambda p: p.any(Change.UNKNOWN), Comparison.NOT_COMPARABLE,
+        "The head ended before it could have shown what the base found."),
+    Row("no_findings", lambda _: True, Comparison.NO_FINDINGS,
+        "Neither side found anything."),
+)
+# fmt: on
+
+
+def compare(base: Side, head: Side) -> Compared:
+    pair = Pair(base, head, changes_between(base, head))
+    row = next(row for row in COMPARISONS if row.holds(pair))
+    comparable = row.result is not Comparison.NOT_COMPARABLE
+    return Compared(row.result, row.rule, row.sentence, pair.changes if comparable else ())
+
+
+def ran_all_tests(facts: LogFacts, judgement: Judgement) -> bool:
+    """The tests ran to their summary; a log without any runner counts as complete unless it was cut off."""
+    if facts.tests is not None:
+        return facts.tests.complete and facts.ends_in_test is None
+    cut_off = judgement.reason in {Reason.TIMED_OUT, Reason.KILLED} or facts.ends_in_block or facts.ends_in_test
+    return not cut_off and leak_check_done(facts, judgement)
+
+
+def leak_check_done(facts: LogFacts, judgement: Judgement) -> bool:
+    """The leak check came to its end: it printed totals or the table of used suppressions, or there was nothing to print."""
+    return judgement.verdict is Verdict.CLEAN or facts.totals is not None or bool(facts.suppressions)
+
+
+def describe() -> list[dict[str, str]]:
+    """The table for documents and pages."""
+    return [{"rule": row.rule, "result": row.result.value, "sentence": row.sentence} for row in COMPARISONS]

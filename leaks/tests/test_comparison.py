@@ -1,0 +1,129 @@
+"""Comparing two sides: one test a row of the table, and each word a signature can get."""
+
+from dataclasses import replace
+
+import pytest
+
+from leaks.comparison import COMPARISONS, compare, describe, detecting_options, leak_check_done, ran_all_tests
+from leaks.rows.comparison import Measure, Side
+from leaks.rows.facts import Line, MergedClaim, SuppressionHit
+from leaks.tests.makers import GREEN, LANE, RED, bare, facts, finding, summary
+from leaks.verdict import judge
+from leaks.words import Change, Comparison, Detector, Reason, Verdict
+
+POOL, DBUF, UAF = "leak-device-pool", "leak-dbuf", "uaf-drain"
+LEAK = Measure(2, 68096, 2)
+ASAN = frozenset({Detector.ADDRESS, Detector.LEAK})
+OPTIONS = {"ASAN_OPTIONS": {"detect_leaks": "1", "protect_shadow_gap": "0", "fast_unwind_on_malloc": "0"}}
+
+
+def side(verdict=Verdict.FINDINGS, **more):
+    more.setdefault("signatures", {POOL: LEAK} if verdict is Verdict.FINDINGS else {})
+    return Side("asan-ubsan", verdict, detectors=ASAN, options=OPTIONS, **more)
+
+
+BASE = side()
+CLEAN = side(Verdict.CLEAN)
+BLINDED = side(Verdict.BLINDED)
+NOTHING = side(Verdict.NO_VERDICT, reason=Reason.ZERO_TESTS)
+DIED = side(signatures={UAF: Measure(1, leak=False)}, leak_check_done=False)
+CUT = side(signatures={POOL: LEAK}, leak_check_done=False)
+SLOW = {"ASAN_OPTIONS": {"detect_leaks": "1"}}
+
+ROWS = [
+    ("base_blinded", BLINDED, BASE, Comparison.NOT_COMPARABLE),
+    ("head_blinded", BASE, BLINDED, Comparison.NOT_COMPARABLE),
+    ("base_without_verdict", NOTHING, CLEAN, Comparison.NOT_COMPARABLE),
+    ("head_without_verdict", BASE, NOTHING, Comparison.NOT_COMPARABLE),
+    ("head_without_verdict", BASE, side(Verdict.TEST_FAILURE), Comparison.NOT_COMPARABLE),
+    ("other_lane", BASE, replace(CLEAN, lane="tsan"), Comparison.NOT_COMPARABLE),
+    ("other_detectors", BASE, replace(CLEAN, detectors=frozenset({Detector.ADDRESS})), Comparison.NOT_COMPARABLE),
+    ("other_options", BASE, replace(CLEAN, options=SLOW), Comparison.NOT_COMPARABLE),
+    ("findings_lost", side(signatures={}), CLEAN, Comparison.NOT_COMPARABLE),
+    ("introduced", BASE, side(signatures={POOL: LEAK, DBUF: Measure(1, 1792, 1)}), Comparison.NEW_FINDINGS),
+    ("introduced", BASE, DIED, Comparison.NEW_FINDINGS),
+    ("introduced", CLEAN, replace(BASE, suppressed_bytes=9), Comparison.NEW_FINDINGS),
+    ("suppressed_total_grew", CLEAN, replace(CLEAN, suppressed_bytes=1792), Comparison.SUPPRESSED_TOTAL_GREW),
+    ("suppressed_total_grew", BASE, replace(CLEAN, suppressed_count=1), Comparison.SUPPRESSED_TOTAL_GREW),
+    ("fixed", BASE, CLEAN, Comparison.FIXED),
+    ("fixed", side(signatures={POOL: LEAK, DBUF: LEAK}), BASE, Comparison.FIXED),
+    ("pre_existing", BASE, BASE, Comparison.PRE_EXISTING),
+    ("pre_existing", BASE, side(signatures={POOL: Measure(4, 76416, 4)}), Comparison.PRE_EXISTING),
+    ("pre_existing", side(signatures={POOL: LEAK, DBUF: LEAK}), CUT, Comparison.PRE_EXISTING),
+    ("only_unknown", BASE, replace(CLEAN, tests_complete=False), Comparison.NOT_COMPARABLE),
+    ("no_findings", CLEAN, CLEAN, Comparison.NO_FINDINGS),
+    ("no_findings", replace(CLEAN, suppressed_bytes=9), CLEAN, Comparison.NO_FINDINGS),
+]
+
+
+@pytest.mark.parametrize(("rule", "base", "head", "result"), ROWS)
+def test_a_row(rule, base, head, result):
+    got = compare(base, head)
+    assert (got.rule, got.result) == (rule, result)
+    assert got.sentence.endswith(".")
+
+
+def test_every_row_has_its_test():
+    assert {row.rule for row in COMPARISONS} == {rule for rule, *_ in ROWS} == {row["rule"] for row in describe()}
+
+
+def words(base, head):
+    return {change.signature: change.change for change in compare(base, head).changes}
+
+
+def test_each_signature_says_what_became_of_it():
+    base = side(signatures={"a": LEAK, "b": LEAK, "c": LEAK})
+    head = side(signatures={"a": LEAK, "b": Measure(2, 70000, 2), "d": LEAK})
+    expected = {"a": Change.IDENTICAL, "b": Change.OTHER_BYTES, "c": Change.FIXED, "d": Change.INTRODUCED}
+    assert words(base, head) == expected
+    assert [change.signature for change in compare(base, head).changes] == ["d", "b", "c", "a"]
+    assert all(change.sentence.endswith(".") for change in compare(base, head).changes)
+
+
+def test_what_the_head_could_not_have_shown_is_unknown_and_not_fixed():
+    assert words(BASE, DIED) == {POOL: Change.UNKNOWN, UAF: Change.INTRODUCED}
+    assert words(side(signatures={UAF: Measure(1, leak=False), POOL: LEAK}), CUT)[UAF] is Change.FIXED
+    cut_in_tests = replace(CUT, tests_complete=False)
+    assert words(side(signatures={UAF: Measure(1, leak=False), POOL: LEAK}), cut_in_tests)[UAF] is Change.UNKNOWN
+
+
+def test_nothing_is_said_of_signatures_where_the_sides_cannot_be_compared():
+    assert compare(BASE, BLINDED).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ({"ASAN_OPTIONS": {"detect_leaks": "1"}}, {}, True),
+        ({"ASAN_OPTIONS": {"detect_leaks": "true"}}, {"ASAN_OPTIONS": {"detect_leaks": "1"}}, True),
+        ({"ASAN_OPTIONS": {"detect_leaks": "0"}}, {}, False),
+        ({"ASAN_OPTIONS": {"halt_on_error": "1"}}, {}, True),
+        ({"UBSAN_OPTIONS": {"halt_on_error": "1"}}, {}, False),
+        ({"LSAN_OPTIONS": {"suppressions": "/a/ci/lsan.supp"}}, {"LSAN_OPTIONS": {"suppressions": "lsan.supp"}}, True),
+        ({"LSAN_OPTIONS": {"suppressions": "lsan.supp"}}, {}, False),
+        ({"LSAN_OPTIONS": {"use_tls": "0"}}, {}, False),
+        ({"ASAN_OPTIONS": {"fast_unwind_on_malloc": "0"}}, {"ASAN_OPTIONS": {"fast_unwind_on_malloc": "1"}}, False),
+        (
+            {"ASAN_OPTIONS": {"exitcode": "0", "color": "always", "print_suppressions": "1", "log_path": "x"}},
+            {"ASAN_OPTIONS": {"abort_on_error": "1", "protect_shadow_gap": "0"}},
+            True,
+        ),
+    ],
+)
+def test_only_detecting_options_tell_sides_apart(one, two, same):
+    assert (detecting_options(one) == detecting_options(two)) is same
+
+
+def test_how_far_a_log_came_says_what_it_could_have_shown():
+    def reach(log, claim):
+        judged = judge(log, claim, LANE)
+        return ran_all_tests(log, judged), leak_check_done(log, judged)
+
+    assert reach(facts(), GREEN) == (True, True)
+    assert reach(finding(), RED) == (True, True)
+    assert reach(finding(totals=None), RED) == (True, False)
+    assert reach(finding(totals=None, suppressions=(SuppressionHit(1, 8, "x"),)), RED) == (True, True)
+    assert reach(finding(tests=None), RED) == (True, True)
+    assert reach(finding(tests=None, totals=None), RED) == (False, False)
+    assert reach(finding(tests=summary(3, complete=False)), RED) == (False, True)
+    assert reach(bare(findings=1, ends_in_test=Line(9, "[ RUN ]")), MergedClaim("failure", 1)) == (False, False)
