@@ -1,0 +1,89 @@
+"""Whose frame is it: a table of frames as the tools print them."""
+
+import pytest
+
+from leaks.evidence import Frame, Report
+from leaks.own import Owner, Ownership
+from leaks.parsing.frames import understood
+
+FRAMES = [
+    ("in __interceptor_malloc ../../../../src/libsanitizer/asan/asan_malloc_linux.cpp:69", Owner.RUNTIME),
+    ("in malloc (/home/user/build/twice+0xcb5cf) (BuildId: 95a81a77)", Owner.ALLOCATOR),
+    ("in operator new(unsigned long) (/home/user/build/asan_clang+0x10cb0d)", Owner.ALLOCATOR),
+    ("in operator new[](unsigned long, std::align_val_t) (/home/user/build/asan_clang+0x1)", Owner.ALLOCATOR),
+    ("in _Znwm (/usr/lib/libasan.so.8+0xb94c8)", Owner.ALLOCATOR),
+    ("in __asan_memcpy (/home/user/build/t+0x11)", Owner.RUNTIME),
+    ("in memcpy (/home/user/build/t+0x11)", Owner.LIBC),
+    ("in __libc_start_call_main ../sysdeps/nptl/libc_start_call_main.h:58", Owner.LIBC),
+    ("in _start (/home/user/project/build/asan_rec+0x2330)", Owner.LIBC),
+    ("in std::vector<int, std::allocator<int> >::resize(unsigned long) /usr/include/c++/12/bits/stl_vector.h:940", Owner.STANDARD_LIBRARY),
+    ("in void std::__invoke_impl<void, net::Job>(net::Job&&) /usr/include/c++/12/bits/invoke.h:61", Owner.STANDARD_LIBRARY),
+    ("in doctest::Context::run() /usr/include/doctest/doctest.h:6930", Owner.TEST_FRAMEWORK),
+    ("in testing::Test::Run() /src/_deps/googletest-src/googletest/src/gtest.cc:2682", Owner.TEST_FRAMEWORK),
+    ("in main /usr/include/doctest/doctest.h:7008", Owner.TEST_FRAMEWORK),
+    ("in _PyEval_EvalFrameDefault /build/python3.11/Python/ceval.c:4150", Owner.LANGUAGE_RUNTIME),
+    ("in ZSTD_createCCtx /usr/lib/zstd/zstd_compress.c:81", Owner.THIRD_PARTY),
+    ("in cuInit (/usr/lib/x86_64-linux-gnu/libcuda.so.1+0x2f4a0)", Owner.THIRD_PARTY),
+    ("in png_create /work/third_party/libpng/png.c:12", Owner.THIRD_PARTY),
+    (" (/usr/lib/x86_64-linux-gnu/libcuda.so.1+0x2f4a0)", Owner.UNNAMED),
+    (" (<unknown module>)", Owner.UNNAMED),
+    ("in net::poll_session(net::Session*) src/asan.cpp:11", Owner.OWN),
+    ("in main src/asan.cpp:45", Owner.OWN),
+    ("in grid::Scratch::Scratch(grid::BlockPool&, unsigned long) (/home/user/project/build/tiles+0x1012e)", Owner.OWN),
+    # A name that only begins like an allocator's or lies in a folder that only sounds like one.
+    ("in mallocPool::get(int) src/pool.cpp:3", Owner.OWN),
+    ("in newSession() src/session.cpp:3", Owner.OWN),
+    ("in read(int) src/reader.cpp:9", Owner.OWN),
+    ("in strings::join(int) string/join.cpp:9", Owner.OWN),
+    ("in Key::operator=(Key const&) (/home/user/project/build/tiles+0x1)", Owner.PLUMBING),
+    ("in Key::operator=(Key const&) src/key.cpp:12", Owner.OWN),
+]
+
+
+def frame(text: str) -> Frame:
+    return understood(text)
+
+
+@pytest.mark.parametrize(("text", "owner"), FRAMES, ids=[text.strip()[:60] for text, _ in FRAMES])
+def test_a_frame_belongs_to(text: str, owner: Owner) -> None:
+    assert Ownership().owner(frame(text)) is owner
+
+
+def test_own_roots_decide_where_they_are_given() -> None:
+    ownership = Ownership(own_roots=["cpp/", "/opt/engine/src"])
+    assert ownership.owner(frame("in a() cpp/kv/manager.cpp:1")) is Owner.OWN
+    assert ownership.owner(frame("in a() /build/x/cpp/kv/manager.cpp:1")) is Owner.OWN
+    assert ownership.owner(frame("in a() /opt/engine/src/third_party.cpp:1")) is Owner.OWN
+    assert ownership.owner(frame("in a() other/manager.cpp:1")) is Owner.THIRD_PARTY
+    assert ownership.owner(frame("in a() mycpp/manager.cpp:1")) is Owner.THIRD_PARTY
+
+
+def test_a_frame_without_a_file_is_judged_by_its_module_even_with_roots() -> None:
+    ownership = Ownership(own_roots=["cpp/"])
+    assert ownership.owner(frame("in a::b() (/code/build/tests/t+0x12)")) is Owner.OWN
+    assert ownership.owner(frame("in a::b() (/usr/lib/libx.so.1+0x12)")) is Owner.THIRD_PARTY
+
+
+def test_plumbing_is_known_by_its_name_without_parameters_and_template_arguments() -> None:
+    ownership = Ownership(plumbing=["vllm::DevicePool::Get"])
+    assert ownership.owner(frame("in vllm::DevicePool::Get(unsigned long) include/device_pool.h:151")) is Owner.PLUMBING
+    assert ownership.owner(frame("in vllm::DevicePool::GetAll() include/device_pool.h:152")) is Owner.OWN
+
+
+def test_the_own_frame_is_the_first_own_one_of_the_primary_stack() -> None:
+    frames = tuple(map(frame, ("in malloc (/b/t+0x1)", "in pool::get() src/pool.h:3", "in user() src/user.cpp:9")))
+    report = Report(tool="lsan", kind="direct-leak", line=1, headline="", frames=frames)
+    assert Ownership().own_frame(report) is frames[1]
+    assert Ownership(plumbing=["pool::get"]).own_frame(report) is frames[2]
+
+
+def test_a_report_without_own_frames_has_no_owner() -> None:
+    frames = (frame("in malloc (/b/t+0x1)"), frame(" (/usr/lib/libcuda.so.1+0x2)"))
+    assert Ownership().own_frame(Report(tool="lsan", kind="direct-leak", line=1, headline="", frames=frames)) is None
+
+
+def test_a_report_that_names_only_a_place_is_owned_by_it() -> None:
+    place = Frame("src/a.cpp:3:4", file="src/a.cpp", line=3, column=4)
+    report = Report(tool="ubsan", kind="undefined-behavior:null", line=1, headline="", place=place)
+    assert Ownership().own_frame(report) is place
+    assert Ownership(own_roots=["lib/"]).own_frame(report) is None
