@@ -92,6 +92,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if LEAKLEDGER_HTTP
 # A form body is held in memory; a file goes to disk beyond the second bound; the third one bounds a lane's archive.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+LEAKLEDGER_MAX_LOG_BYTES = env.number("LEAKLEDGER_MAX_LOG_MB", 1024, minimum=1) * 1024 * 1024
 LEAKLEDGER_MAX_UPLOAD_BYTES = env.number("LEAKLEDGER_MAX_UPLOAD_MB", 256, minimum=1) * 1024 * 1024
 
 # --- People ----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ judged once.
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import TypeGuard
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.names import normal, qualified
@@ -55,8 +56,11 @@ LIBC_INTERCEPTED = re.compile(
 LIBC_FILE = re.compile(
     r"(^|/)sysdeps/|^(\.\./|\./|csu/)+(csu|nptl|elf|stdlib|string|libio|posix|misc|malloc|sysdeps)/|/glibc[^/]*/"
 )
+# Rust's own crates are known by their modules: a project may well have a namespace called core or alloc.
 STANDARD_NAME = re.compile(
-    r"^(std|__gnu_cxx|__cxxabiv1|__gnu_debug|alloc|core|__1|std_detail)::|^__rust_|^_?std[a-z]*::__"
+    r"^(std|__gnu_cxx|__cxxabiv1|__gnu_debug)::|^__rust_|^<?(core::(any|cell|char|clone|cmp|fmt|future|hash|intrinsics|iter|mem|num|ops|option"
+    r"|panic|panicking|pin|ptr|result|slice|str|sync|task)|alloc::(alloc|borrow|boxed|collections|fmt|raw_vec|rc|slice|str|string|sync|vec))"
+    r"(::|<|>)|^<(std|core|alloc)::[^>]+ as "
 )
 STANDARD_FILE = re.compile(
     r"/include/c\+\+/|/include/v1/|(^|/)bits/(stl|std|basic_|shared_ptr|unique_ptr|alloc|new_alloc|invoke|vector)"
@@ -114,6 +118,11 @@ def first_rule(rules: Sequence[Rule], texts: dict[str, str]) -> Owner | None:
     return next((owner for where, pattern, owner in rules if texts[where] and pattern.search(texts[where])), None)
 
 
+def is_source(place: Frame | None) -> TypeGuard[Frame]:
+    """A line of source, and not the definition of a global that is named without anybody having touched it."""
+    return place is not None and place.function is None
+
+
 class Ownership:
     """Judges frames for one project. `own_roots` are path prefixes (a relative one may start at any folder of the path)."""
 
@@ -138,7 +147,7 @@ class Ownership:
         A report whose primary stack shows nothing own (an interceptor called from the runtime) is owned by nobody: the stacks that
         tell who freed or allocated are context, not culprits.
         """
-        if not report.frames and report.place is not None and self._in_roots(report.place) is not False:
+        if not report.frames and is_source(report.place) and self._in_roots(report.place) is not False:
             return report.place
         return next((frame for frame in report.frames if self.owner(frame) is Owner.OWN), None)
 

@@ -56,8 +56,10 @@ def own_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
 
 
 def place_token(report: Report, _ownership: Ownership) -> tuple[str, ...]:
-    """A report that names a place without a stack (UBSan): the file. Lines shift, so two of one kind in one file are one."""
-    return (base_name(report.place.file or ""),) if report.place is not None and not report.frames else ()
+    """A report that names a place without a stack (UBSan): the file and what is named in it. Lines shift: two in one file are one."""
+    if report.place is None or report.frames:
+        return ()
+    return (name_token(report.place), base_name(report.place.file or ""))
 
 
 def foreign_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
@@ -124,9 +126,7 @@ def is_test_body(frame: Frame) -> bool:
 
 LEAK = "leak"
 MEMORY_WORD = re.compile(r"alloc|acquire|pool|arena|slab|freelist|recycl", re.IGNORECASE)
-TEST_BODY = re.compile(
-    r"(^|::)(TestBody|C_A_T_C_H_T_E_S_T|CATCH2_INTERNAL_TEST|DOCTEST_ANON_FUNC|main)$|^[Tt]est_?[A-Z_]", re.ASCII
-)
+TEST_BODY = re.compile(r"(^|::)(TestBody|main|\{test\})$|^[Tt]est_?[A-Z_]", re.ASCII)
 TEST_FILE = re.compile(r"(^|[/\\])tests?[/\\]|(^|[/\\])test_[^/\\]*$|[_-](unit)?tests?\.\w+$|Tests?\.(cpp|cc|cxx|cu)$")
 
 

@@ -48,6 +48,7 @@ class Block:
         self.ended = False  # it came to its own end
         self.lost = False  # it says that there is a finding, and shows none
         self.test: str | None = None
+        self.siblings: Sequence[Block] = ()  # the open blocks of its stream, itself among them
         self.ready: list[Report] = []
 
     def expects(self, frame_number: int) -> bool:
@@ -64,7 +65,7 @@ class Block:
     def make_room(self) -> None:
         """A stack without an introduction comes."""
 
-    def take(self, number: int, text: str, others: Sequence["Block"]) -> bool:
+    def take(self, number: int, text: str) -> bool:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -90,7 +91,7 @@ class StackedBlock(Block):
     def make_room(self) -> None:
         self.begin(Role.OTHER)
 
-    def add(self, number: int, frame_number: int, frame: Frame) -> None:
+    def add(self, number: int, frame_number: int, frame: Frame) -> None:  # noqa: ARG002  blocks share one form
         self.last = number
         self.stacks[-1].add(frame)
 

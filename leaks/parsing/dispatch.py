@@ -5,27 +5,25 @@ concern it, and sees only lines that hold one of them. Reports are read line by 
 read before are taken whole.
 """
 
-import gzip
-import zlib
+import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
-import zstandard
-
-from leaks.errors import TooLarge, Unreadable
+from leaks.errors import Unreadable
 from leaks.evidence import Evidence, Report
-from leaks.parsing import build, marks, options
-from leaks.parsing.frames import WITH_ADDRESS
+from leaks.parsing import build, marks, options, prefixes
+from leaks.parsing.frames import with_address
 from leaks.parsing.known import KnownRecords
-from leaks.parsing.lines import BATCH, Batch, Limits, Lines, segments
+from leaks.parsing.lines import Batch, Limits, Lines, segments
 from leaks.parsing.prefixes import STAMP, STAMPED, Prefixes, unstamped
 from leaks.parsing.runners import cargo, catch2, ctest, doctest, gotest, gtest, pytest, script
 from leaks.parsing.streams import Key, Streams, Tool
 from leaks.parsing.tools import asan, lsan, ubsan, unrecognised
 from leaks.rows.facts import Line, LogFacts, Mark, TestSummary
+from leaks.unpacking import unpack
 from leaks.words import Detector, MarkKind
 
 # The first tool that knows a line has it; what no tool knows comes last.
@@ -38,8 +36,8 @@ TOOLS: tuple[Tool, ...] = (
 # Inner runners first: the test that is named as the owner of a report is the innermost one that runs.
 RUNNERS = (doctest, gtest, catch2, cargo, gotest, pytest, script, ctest)
 FIRST_FINDINGS = 5
-MOST_WAITING = 1 << 15
-MOST_WINDOW = 1 << 27  # bytes a zstd frame may ask for
+MOST_WAITING = 1 << 15  # bytes of a leak record whose end is in the next batch
+LONGEST_SHOWN = 1 << 16
 
 # What a report or an option says about the detectors that are linked in.
 DETECTORS: dict[str, tuple[Detector, ...]] = {
@@ -71,7 +69,7 @@ class Reading:
         self.marks = marks.Reader()
         self.streams = Streams(TOOLS, limits.reports, self._owner)
         self.number = 1  # of the line that comes next
-        self.last_line: Line | None = None
+        self._last_line: Line | None = None
         self._prefixes = Prefixes()
         self._fast = fast
         self._known = KnownRecords(self.streams)
@@ -96,15 +94,19 @@ class Reading:
         self._note_last_line(data)
 
     def _note_last_line(self, data: bytes) -> None:
-        following = self.number + self._waiting.count(b"\n")
         end = len(data)
         while end > 0:
-            start = max(data.rfind(b"\n", 0, end), data.rfind(b"\r", max(0, end - (1 << 16)), end)) + 1
-            text = self._prefixes.strip(data[start:end].decode("utf-8", "replace").rstrip())[0]
-            if text and not text.isspace():
-                self.last_line = Line(following - data.count(b"\n", start), text)
+            start = max(data.rfind(b"\n", 0, end), data.rfind(b"\r", max(0, end - LONGEST_SHOWN), end)) + 1
+            line = data[start:end]
+            if line and not line.isspace():
+                number = self.number + self._waiting.count(b"\n") - data.count(b"\n", start)
+                self._last_line = Line(number, line.decode("utf-8", "replace").rstrip())
                 return
             end = start - 1
+
+    def _bare_last_line(self) -> Line | None:
+        last = self._last_line
+        return Line(last.number, self._prefixes.strip(last.text)[0]) if last else None
 
     def _records(self, data: bytes, *, wait: bool) -> int:
         """Take the leak records that are told by their bytes; read what stands between them. Where the rest begins.
@@ -126,18 +128,24 @@ class Reading:
     def _plain(self, data: bytes, *, whole: bool = True) -> None:
         lines = list(segments(unstamped(data), self.number, whole=whole))
         self.number += data.count(b"\n")
-        wanted = self._wanted([text for _, text in lines])
+        frames = [with_address(text) if "#" in text else None for _, text in lines]
+        wanted = self._wanted(["" if frame else text for (_, text), frame in zip(lines, frames, strict=True)])
         order = [*sorted(wanted), len(lines)]
         turn = index = 0
         while index < len(lines):
             number, text = lines[index]
-            if index in wanted or self._asking is not None or self.streams.active(number):
-                self._line(number, text, wanted.get(index, ()), whole=whole or index + 1 < len(lines))
-                index += 1
+            frame = frames[index]
+            if frame and self.streams.active(number):
+                key = self._prefixes.strip(text)[1]
+                self.streams.frame(number, frame, key, whole=whole or index + 1 < len(lines))
+            elif index in wanted or self._asking is not None or self.streams.active(number):
+                self._line(number, text, wanted.get(index, ()))
+            else:
+                while order[turn] <= index:
+                    turn += 1
+                index = order[turn]
                 continue
-            while order[turn] <= index:
-                turn += 1
-            index = order[turn]
+            index += 1
 
     def _wanted(self, lines: Sequence[str]) -> dict[int, set[int]]:
         """Which lines hold a word of which listener. The tools count as one more, whose number is that of the listeners."""
@@ -154,16 +162,20 @@ class Reading:
                 at = text.find(needle, starts[index + 1])
         return wanted
 
-    def _line(self, number: int, text: str, listeners: Iterable[int], *, whole: bool) -> None:
+    def _line(self, number: int, text: str, listeners: Iterable[int]) -> None:
         text, key = self._prefixes.strip(text)
-        if not _is_body(text):
-            asked = self._asking == key
-            for index in sorted({*listeners, len(self._listeners) - 1} if asked else listeners):
-                if index < len(self._listeners):
-                    self._listeners[index].line(number, text, key)
-            if asked or self.marks.wants_next:
-                self._asking = key if self.marks.wants_next else None
-        self.streams.line(number, text.removeprefix("##[error]"), key, whole=whole)
+        # A record's own line concerns nobody else, like its frames.
+        if not (" leak of " in text and lsan.RECORD.match(text)):
+            self._tell(number, text, key, listeners)
+        self.streams.line(number, text.removeprefix("##[error]"), key)
+
+    def _tell(self, number: int, text: str, key: Key, listeners: Iterable[int]) -> None:
+        asked = self._asking == key
+        for index in sorted({*listeners, len(self._listeners) - 1} if asked else listeners):
+            if index < len(self._listeners):
+                self._listeners[index].line(number, text, key)
+        if asked or self.marks.wants_next:
+            self._asking = key if self.marks.wants_next else None
 
     def finish(self, lines: Lines) -> Evidence:
         if self._waiting:
@@ -193,7 +205,7 @@ class Reading:
             detectors=self._detectors(reports, found_options),
             ends_in_block=ends_in_block,
             ends_in_test=next((line for runner in self.runners if (line := runner.open_test())), None),
-            last_line=self.last_line,
+            last_line=self._bare_last_line(),
             binary=lines.binary,
         )
         return Evidence(reports, facts)
@@ -215,9 +227,11 @@ class Reading:
 
 
 def _by_needle(listeners: Sequence[Sequence[str]]) -> dict[str, tuple[int, ...]]:
-    """Each word once, with the listeners it concerns; the tools stand behind them as one."""
+    """Each word once, with the listeners it concerns; the tools and the prefixes stand behind them as one."""
     needles: dict[str, list[int]] = {}
-    for index, words in enumerate([*listeners, [needle for tool in TOOLS for needle in tool.needles]]):
+    for index, words in enumerate(
+        [*listeners, [*prefixes.NEEDLES, *(word for tool in TOOLS for word in tool.needles)]]
+    ):
         for word in words:
             needles.setdefault(word, []).append(index)
     return {word: tuple(dict.fromkeys(indices)) for word, indices in needles.items()}
@@ -228,13 +242,6 @@ def _starts(lines: Sequence[str]) -> list[int]:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     return starts
-
-
-def _is_body(text: str) -> bool:
-    """Lines inside a report that concern nobody else, whatever words a function's name holds."""
-    return ("#" in text and WITH_ADDRESS.search(text) is not None) or (
-        " leak of " in text and lsan.RECORD.match(text) is not None
-    )
 
 
 def _outermost(summaries: Sequence[TestSummary]) -> tuple[TestSummary | None, tuple[TestSummary, ...]]:
@@ -262,33 +269,6 @@ def read_path(
     """What a file proves; gzip and zstd are told by their first bytes."""
     try:
         with Path(path).open("rb") as file:
-            return read(_opened(file), env=env, limits=limits, fast=fast)
+            return read(unpack(file, sys.maxsize), env=env, limits=limits, fast=fast)
     except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror or error}") from error
-    except (EOFError, zlib.error) as error:
-        raise Unreadable(f"is no whole gzip file: {error}") from error
-    except zstandard.ZstdError as error:
-        if "too much memory" in str(error).lower() or "window" in str(error).lower():
-            raise TooLarge(f"asks for too much memory to be decompressed: {error}") from error
-        raise Unreadable(f"is no whole zstd file: {error}") from error
-
-
-def _opened(file: BinaryIO) -> Iterator[bytes]:
-    magic = file.read(4)
-    file.seek(0)
-    if magic[:2] == b"\x1f\x8b":
-        yield from _chunks(gzip.GzipFile(fileobj=file))
-    elif magic == b"\x28\xb5\x2f\xfd":
-        decompressor = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW)
-        yield from _chunks(decompressor.stream_reader(file, read_across_frames=True))
-    else:
-        yield from _chunks(file)
-
-
-class Source(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
-def _chunks(source: Source) -> Iterator[bytes]:
-    while chunk := source.read(BATCH):
-        yield chunk
+        raise Unreadable(f"The file cannot be read: {error.strerror or error}.") from error

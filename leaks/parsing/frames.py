@@ -5,6 +5,7 @@ A frame is split from the right, because a function's name holds anything and a 
 
 import re
 from struct import Struct
+from typing import NamedTuple
 
 from leaks.evidence import Frame
 from leaks.parsing.prefixes import DIGIT_TO_ZERO, STAMP_SHAPE, STAMPED
@@ -27,13 +28,22 @@ SOURCE = re.compile(r"(?:/.*|\S*\.(?:o|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inc|tcc|c
 NAMELESS = frozenset({"", "??", "<null>", "<unknown>", "(unknown)"})
 
 
-def numbered(text: str) -> tuple[int, str | None, str] | None:
-    """Number, address and text of the frame printed in a line."""
+class Numbered(NamedTuple):
+    """A frame as it stands in a line: its number, its address if one is printed, and its text."""
+
+    number: int
+    address: str
+    text: str
+
+
+def with_address(text: str) -> Numbered | None:
     match = WITH_ADDRESS.search(text)
-    if match:
-        return int(match[1]), match[2], (match[3] or "").strip()
+    return Numbered(int(match[1]), match[2], (match[3] or "").strip()) if match else None
+
+
+def without_address(text: str) -> Numbered | None:
     match = WITHOUT_ADDRESS.match(text)
-    return (int(match[1]), None, match[2].strip()) if match else None
+    return Numbered(int(match[1]), "", match[2].strip()) if match else None
 
 
 def understood(text: str) -> Frame:

@@ -144,5 +144,6 @@ class KnownRecords:
             entry.bytes += leaked
             entry.objects += objects
         else:
-            report = lsan.leak(kind, (leaked, objects), number, header.text, stack.frames, check.pid)
+            origin = lsan.Origin(number, header.text, check.pid)
+            report = lsan.leak(kind, (leaked, objects), stack.frames, origin)
             stack.seen[kind] = self._streams.ledger.add(self._streams.signed(report, check))

@@ -12,6 +12,10 @@ STAMP = 29  # "2026-03-14T09:26:53.1234567Z "
 STAMP_SHAPE = b"0000-00-00T00:00:00.0000000Z "
 DIGIT_TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 STAMPED = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z ")
+NEEDLES = ("(Branch: ",)
+ANNOUNCEMENT = NEEDLES[0]
+BRANCH = re.compile(r"\[Pipeline\] \{ \(Branch: ([^)]{1,60})\)")
+MOST_TAUGHT = 1000
 DEPTH = 6  # prefixes nest, but not without end
 
 # What the line of a report begins with: proof that the bracket, path or number in front of it was a prefix.
@@ -21,13 +25,20 @@ REPORTISH = (
 )
 
 
+Keys = tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """A shape of prefix. With a group `key` it tells streams apart; `taught` keys are stripped wherever they come again."""
+    """A shape of prefix. With a group `key` it tells streams apart.
+
+    `same`: it is the same text on every line of its stream. `taught`: it counts as a prefix only once its key is known for one.
+    """
 
     name: str
     starts: str  # the characters it may begin with
     pattern: re.Pattern[str]
+    same: bool = False
     taught: bool = False
 
 
@@ -35,8 +46,8 @@ DIGITS = "0123456789"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def _prefix(name: str, starts: str, pattern: str, *, taught: bool = False) -> Prefix:
-    return Prefix(name, starts, re.compile(pattern), taught)
+def _prefix(name: str, starts: str, pattern: str, *, same: bool = False, taught: bool = False) -> Prefix:
+    return Prefix(name, starts, re.compile(pattern), same, taught)
 
 
 PREFIXES: tuple[Prefix, ...] = (
@@ -59,20 +70,20 @@ PREFIXES: tuple[Prefix, ...] = (
     ),
     _prefix("stamp", "[" + DIGITS, r"\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]?(?: |$)"),
     _prefix("clock", DIGITS, r"\d\d:\d\d:\d\d(?:\.\d{1,6})?(?: |$)"),
-    _prefix("ctest", DIGITS, r"(?P<key>\d{1,6}):(?: |$)"),
+    _prefix("ctest", DIGITS, r"(?P<key>\d{1,6}):(?: |$)", same=True),
     _prefix("xdist", "[", r"\[(?P<key>gw\d+)\] (?:\[ *\d+%\] )?"),
-    _prefix("mpi", "[", r"\[(?:prte-[^\]]*@)?(?P<key>\d+,\d+)\]<std(?:out|err)>: ?"),
-    _prefix("kubectl", "[", r"\[(?P<key>pod/[^\]\s]+)\] "),
+    _prefix("mpi", "[", r"\[(?:prte-[^\]]*@)?(?P<key>\d+,\d+)\]<std(?:out|err)>: ?", same=True),
+    _prefix("kubectl", "[", r"\[(?P<key>pod/[^\]\s]+)\] ", same=True),
     _prefix("death test", "[", r"\[  DEATH   \] (?P<key>)"),
     _prefix("dmesg", "[", r"\[ *\d+\.\d{4,6}\](?:\[ *[TC]\d+\])? "),
-    _prefix("compose", LETTERS, r"(?P<key>[A-Za-z][\w.-]*[-_]\d+) +\| ?"),
+    _prefix("compose", LETTERS, r"(?P<key>[A-Za-z][\w.-]{0,80}[-_]\d{1,6}) +\| ?", same=True),
     _prefix(
         "syslog",
         LETTERS,
         r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d \S+ (?P<key>[^\s:]+\[\d+\]): ?",
     ),
-    _prefix("branch", "[", r"\[(?P<key>[A-Za-z][\w.+/ -]{0,60}|\d{1,5})\](?: |$)", taught=True),
-    _prefix("podman", "[", r"\[(?P<key>[\w.-]{1,60})\] \| ?"),
+    _prefix("branch", "[", r"\[(?P<key>[A-Za-z][\w.+/ -]{0,60}|\d{1,5})\](?: |$)", same=True, taught=True),
+    _prefix("podman", "[", r"\[(?P<key>[\w.-]{1,60})\] \| ?", same=True),
     _prefix("file", LETTERS + DIGITS + "./_", r"(?P<key>[\w.+@/-]{1,300}):" + REPORTISH),
 )
 
@@ -99,37 +110,59 @@ def unstamped(data: bytes) -> bytes:
 
 @dataclass(slots=True)
 class Prefixes:
-    """The prefixes of one log. Names in brackets count as prefixes once a report was seen right behind one."""
+    """The prefixes of one log. Names in brackets count as prefixes once one was announced or a report was seen right behind it."""
 
     taught: set[str] = field(default_factory=set)
+    _last: tuple[str, Keys] = ("", ())  # the prefix that was stripped last, if it is the same on each line
 
-    def strip(self, text: str) -> tuple[str, tuple[str, ...]]:
+    def strip(self, text: str) -> tuple[str, Keys]:
         """The text behind its prefixes, and the keys found in them, outermost first."""
-        keys: tuple[str, ...] = ()
+        if text[:1] not in BY_START:
+            return text, ()
+        last, keys = self._last
+        if last and text.startswith(last) and text[len(last) : len(last) + 1] not in BY_START:
+            return text[len(last) :], keys
+        rest, keys, same = self._strip(text)
+        if same and keys:
+            self._last = (text[: len(text) - len(rest)], keys)
+        if ANNOUNCEMENT in rest:
+            self._learn(rest)
+        return rest, keys
+
+    def _strip(self, text: str) -> tuple[str, Keys, bool]:
+        keys: Keys = ()
+        same = True
         for _ in range(DEPTH):
             found = self._one(text, BY_START.get(text[:1], ()))
             if found is None:
                 break
-            end, key = found
-            text = text[end:]
-            keys += key
-        return text, keys
+            prefix, match = found
+            text = text[match.end() :]
+            keys += _key(prefix, match)
+            same = same and prefix.same
+        return text, keys, same
 
-    def _one(self, text: str, candidates: Iterable[Prefix]) -> tuple[int, tuple[str, ...]] | None:
+    def _one(self, text: str, candidates: Iterable[Prefix]) -> tuple[Prefix, re.Match[str]] | None:
         for prefix in candidates:
             match = prefix.pattern.match(text)
             if match and (not prefix.taught or self._is_taught(match, text)):
-                return match.end(), _key(prefix, match)
+                return prefix, match
         return None
 
     def _is_taught(self, match: re.Match[str], text: str) -> bool:
         name = match["key"]
-        if name not in self.taught and len(self.taught) < 1000 and AFTER.match(text, match.end()):
+        if name not in self.taught and len(self.taught) < MOST_TAUGHT and AFTER.match(text, match.end()):
             self.taught.add(name)
         return name in self.taught
 
+    def _learn(self, text: str) -> None:
+        """Jenkins names the branches that run side by side before they print anything."""
+        branch = BRANCH.match(text)
+        if branch and len(self.taught) < MOST_TAUGHT:
+            self.taught.add(branch[1])
 
-def _key(prefix: Prefix, match: re.Match[str]) -> tuple[str, ...]:
+
+def _key(prefix: Prefix, match: re.Match[str]) -> Keys:
     if "key" not in prefix.pattern.groupindex:
         return ()
     return (f"{prefix.name}:{match['key']}" if match["key"] else prefix.name,)

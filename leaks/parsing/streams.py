@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from leaks.evidence import Report
 from leaks.parsing.blocks import Block
-from leaks.parsing.frames import FrameTexts, numbered
+from leaks.parsing.frames import FrameTexts, Numbered, without_address
 from leaks.parsing.tools.lsan import LeakCheck, SuppressionTable
 from leaks.rows.facts import Line, Mark, SuppressionHit, Totals
 from leaks.words import MarkKind
@@ -180,46 +180,49 @@ class Stream:
         self._owner = owner
         self._near: dict[Block, set[str]] = {}
 
-    def line(self, number: int, text: str, *, whole: bool = True) -> None:
-        """`whole` is false for the last line of a log that ends in the middle of it."""
+    def line(self, number: int, text: str) -> None:
         if self.blocks:
             self._expire(number)
-        if self.blocks and "#" in text and self._frame(number, text, whole):
-            return
-        if self.blocks and self._taken(number, text):
-            return
+            found = without_address(text) if "#" in text else None
+            if (found and self.frame(number, found, whole=True)) or self._taken(number, text):
+                return
         self._open(number, text)
 
+    def frame(self, number: int, found: Numbered, *, whole: bool) -> Block | None:
+        """The block that took a frame. `whole` is false for the last line of a log that ends in the middle of it."""
+        self._expire(number)
+        block = self._block_for(found)
+        if block:
+            if whole:
+                block.add(number, found.number, self._texts(found.text))
+            block.last = number
+            self._raise(block)
+        return block
+
     def _expire(self, number: int) -> None:
-        stale = [block for block in self.blocks if number - block.last > block.patience]
-        for block in stale:
-            block.close()
-        if stale:
-            self.settle()
+        for block in self.blocks:
+            if number - block.last > block.patience:
+                break
+        else:
+            return
+        for block in self.blocks:
+            if number - block.last > block.patience:
+                block.close()
+        self.settle()
 
-    def _frame(self, number: int, text: str, whole: bool) -> bool:
-        found = numbered(text)
-        if found is None:
-            return False
-        frame_number, address, frame_text = found
-        block = self._block_for(frame_number, address)
-        if block is None:
-            return False
-        if whole:
-            block.add(number, frame_number, self._texts(frame_text))
-        block.last = number
-        self._raise(block)
-        return True
-
-    def _block_for(self, frame_number: int, address: str | None) -> Block | None:
-        able = [block for block in reversed(self.blocks) if block.expects(frame_number)]
-        if not able and not frame_number:
-            able = [block for block in reversed(self.blocks) if block.welcomes()][:1]
+    def _block_for(self, found: Numbered) -> Block | None:
+        blocks = self.blocks
+        if len(blocks) == 1 and blocks[0].expects(found.number):
+            return blocks[0]
+        able = [block for block in reversed(blocks) if block.expects(found.number)]
+        if not able and not found.number:
+            able = [block for block in reversed(blocks) if block.welcomes()][:1]
             for block in able:
                 block.make_room()
-        if not able:
-            return None
-        region = (address or "")[:-6]
+        return self._nearest(able, found.address[:-6]) if able else None
+
+    def _nearest(self, able: list[Block], region: str) -> Block:
+        """Of blocks that expect the same number the one with addresses nearby, else the one that spoke last."""
         near = [block for block in able if region in self._near.get(block, ())] if len(able) > 1 else []
         block = (near or able)[0]
         if len(self.blocks) > 1:
@@ -228,8 +231,7 @@ class Stream:
 
     def _taken(self, number: int, text: str) -> bool:
         for block in reversed(self.blocks):
-            others = [other for other in self.blocks if other is not block]
-            taken = block.take(number, text, others)
+            taken = block.take(number, text)
             if taken:
                 self._ledger.note_summary(text)
                 self._raise(block)
@@ -253,6 +255,7 @@ class Stream:
                 continue
             if not (block.done and self._ledger.knows_summary(text)):
                 block.test = self._owner(self.key)
+                block.siblings = self.blocks
                 self.blocks.append(block)
                 self.settle()
             return
@@ -290,16 +293,23 @@ class Streams:
         self._busy: set[Key] = set()
         self._until = 0
 
-    def line(self, number: int, text: str, key: Key, *, whole: bool = True) -> None:
+    def line(self, number: int, text: str, key: Key) -> None:
         stream = self._streams.get(key)
         if stream is None:
             stream = self._streams[key] = Stream(key, self._tools, self.ledger, self.texts, self._owner)
-        stream.line(number, text, whole=whole)
+        stream.line(number, text)
         if stream.blocks:
             self._busy.add(key)
-            self._until = max(self._until, max(block.last + block.patience for block in stream.blocks))
+            self._until = max(self._until, *(block.last + block.patience for block in stream.blocks))
         else:
             self._busy.discard(key)
+
+    def frame(self, number: int, found: Numbered, key: Key, *, whole: bool) -> None:
+        """A frame belongs to a report that is open, or to nobody."""
+        if key in self._busy:
+            block = self._streams[key].frame(number, found, whole=whole)
+            if block:
+                self._until = max(self._until, number + block.patience)
 
     def active(self, number: int) -> bool:
         """Whether some report still waits for lines. If none does, only lines that could begin one need be read."""

@@ -16,8 +16,21 @@ FRAMES = [
     ("in memcpy (/home/user/build/t+0x11)", Owner.LIBC),
     ("in __libc_start_call_main ../sysdeps/nptl/libc_start_call_main.h:58", Owner.LIBC),
     ("in _start (/home/user/project/build/asan_rec+0x2330)", Owner.LIBC),
-    ("in std::vector<int, std::allocator<int> >::resize(unsigned long) /usr/include/c++/12/bits/stl_vector.h:940", Owner.STANDARD_LIBRARY),
-    ("in void std::__invoke_impl<void, net::Job>(net::Job&&) /usr/include/c++/12/bits/invoke.h:61", Owner.STANDARD_LIBRARY),
+    (
+        "in std::vector<int, std::allocator<int> >::resize(unsigned long) /usr/include/c++/12/bits/stl_vector.h:940",
+        Owner.STANDARD_LIBRARY,
+    ),
+    (
+        "in void std::__invoke_impl<void, net::Job>(net::Job&&) /usr/include/c++/12/bits/invoke.h:61",
+        Owner.STANDARD_LIBRARY,
+    ),
+    ("in <alloc::raw_vec::RawVec<u8>>::with_capacity_in (/b/t+0x1)", Owner.STANDARD_LIBRARY),
+    (
+        "in core::ops::function::FnOnce::call_once /rustc/59807616e/library/core/src/ops/function.rs:250",
+        Owner.STANDARD_LIBRARY,
+    ),
+    ("in core::load_profile(char const*) src/core.cpp:6", Owner.OWN),
+    ("in alloc::Table::grow() src/alloc.cpp:6", Owner.OWN),
     ("in doctest::Context::run() /usr/include/doctest/doctest.h:6930", Owner.TEST_FRAMEWORK),
     ("in testing::Test::Run() /src/_deps/googletest-src/googletest/src/gtest.cc:2682", Owner.TEST_FRAMEWORK),
     ("in main /usr/include/doctest/doctest.h:7008", Owner.TEST_FRAMEWORK),

@@ -93,8 +93,8 @@ class AddressBlock(StackedBlock):
         self.place: Frame | None = None
         self.globals: list[tuple[str, str]] = []
 
-    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
-        taken = self._section(text) or self._end(text, others)
+    def take(self, number: int, text: str) -> bool:
+        taken = self._section(text) or self._end(text)
         if taken:
             self.last = number
         return taken
@@ -108,9 +108,9 @@ class AddressBlock(StackedBlock):
             return True
         return self.introduces(text) or OWN_LINES.match(text) is not None
 
-    def _end(self, text: str, others: Sequence[Block]) -> bool:
+    def _end(self, text: str) -> bool:
         if "Sanitizer: " in text and (match := SUMMARY.search(text)):
-            return self._summary(match[1], match[2], others)
+            return self._summary(match[1], match[2])
         if "ABORTING" in text and (match := ABORTING.search(text)) and self.pid in (None, int(match[1])):
             self.ended = True
             self.close()
@@ -119,8 +119,10 @@ class AddressBlock(StackedBlock):
             self.close()
         return False
 
-    def _summary(self, kind: str, where: str, others: Sequence[Block]) -> bool:
-        if not self.summarised_by(kind) and any(isinstance(b, AddressBlock) and b.summarised_by(kind) for b in others):
+    def _summary(self, kind: str, where: str) -> bool:
+        if not self.summarised_by(kind) and any(
+            isinstance(b, AddressBlock) and b.summarised_by(kind) for b in self.siblings
+        ):
             return False
         if kind.isdigit():  # a leak check's
             return False

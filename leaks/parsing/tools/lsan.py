@@ -5,7 +5,7 @@ printed. A process may check several times (`__lsan_do_recoverable_leak_check`, 
 """
 
 import re
-from collections.abc import Sequence
+from typing import NamedTuple
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.blocks import Block, OpenStack
@@ -42,35 +42,33 @@ class Record:
         self.stack = OpenStack(Role.ALLOCATED)
         self.closed = False
 
-    def expects(self, frame_number: int) -> bool:
-        return self.stack.size == frame_number
-
     def report(self, pid: int | None, *, truncated: bool) -> Report:
-        sums = (self.bytes, self.objects)
-        return leak(self.kind, sums, self.line, self.headline, tuple(self.stack.frames), pid, truncated=truncated)
+        origin = Origin(self.line, self.headline, pid)
+        return leak(self.kind, (self.bytes, self.objects), tuple(self.stack.frames), origin, truncated=truncated)
+
+
+class Origin(NamedTuple):
+    """Where a record stands: its line, that line's text, and the process that leaked."""
+
+    line: int
+    headline: str
+    pid: int | None
 
 
 def leak(
-    kind: str,
-    sums: tuple[int, int],
-    number: int,
-    headline: str,
-    frames: tuple[Frame, ...],
-    pid: int | None,
-    *,
-    truncated: bool = False,
+    kind: str, sums: tuple[int, int], frames: tuple[Frame, ...], origin: Origin, *, truncated: bool = False
 ) -> Report:
     return Report(
-        TOOL,
-        kind,
-        number,
-        headline,
-        frames,
+        tool=TOOL,
+        kind=kind,
+        line=origin.line,
+        headline=origin.headline,
+        frames=frames,
         bytes=sums[0],
         objects=sums[1],
-        pid=pid,
+        pid=origin.pid,
         truncated=truncated,
-        detail=headline,
+        detail=origin.headline,
     )
 
 
@@ -93,22 +91,29 @@ class LeakCheck(Block):
         return all(record.closed for record in self.records)
 
     def expects(self, frame_number: int) -> bool:
-        return any(record.expects(frame_number) for record in self.records)
+        return self._lacking(frame_number) is not None
 
     def add(self, number: int, frame_number: int, frame: Frame) -> None:
         """Of several records that lack this frame, the youngest gets it."""
-        record = next(record for record in reversed(self.records) if record.expects(frame_number))
-        record.stack.add(frame)
-        record.closed = False
-        self.last = number
+        record = self._lacking(frame_number)
+        if record:
+            record.stack.add(frame)
+            record.closed = False
+            self.last = number
 
-    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+    def _lacking(self, frame_number: int) -> Record | None:
+        for record in reversed(self.records):
+            if record.stack.size == frame_number:
+                return record
+        return None
+
+    def take(self, number: int, text: str) -> bool:
         if not text or text.isspace():
             return self._blank()
         if " leak of " in text and (match := RECORD.search(text)):
             self._open_record(number, match)
         elif " leaked in " in text and (match := SUMMARY.search(text)):
-            return self._summary(number, match, others)
+            return self._summary(number, match)
         elif "leak" in text and CAP.search(text):
             self.capped = True
         else:
@@ -140,10 +145,10 @@ class LeakCheck(Block):
         self.bytes += count_bytes
         self.objects += objects
 
-    def _summary(self, number: int, match: re.Match[str], others: Sequence[Block]) -> bool:
+    def _summary(self, number: int, match: re.Match[str]) -> bool:
         sums = (int(match[2]), int(match[3]))
         if sums != (self.bytes, self.objects) and any(
-            isinstance(other, LeakCheck) and sums == (other.bytes, other.objects) for other in others
+            isinstance(other, LeakCheck) and sums == (other.bytes, other.objects) for other in self.siblings
         ):
             return False
         self.last = number
@@ -179,10 +184,10 @@ class SuppressionTable(Block):
         super().__init__(number, headline, pid)
         self.hits: list[SuppressionHit] = []
 
-    def expects(self, frame_number: int) -> bool:
+    def expects(self, frame_number: int) -> bool:  # noqa: ARG002  blocks share one form
         return False
 
-    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+    def take(self, number: int, text: str) -> bool:
         if FENCE.match(text):
             self.done = self.ended = True
         elif match := TABLE_ROW.match(text):
@@ -204,6 +209,6 @@ def opens(number: int, text: str) -> Block | None:
         return SuppressionTable(number, "Suppressions used:", None)
     if RECORD.search(text) or SUMMARY.search(text):
         check = LeakCheck(number, text.strip(), None)
-        check.take(number, text, ())
+        check.take(number, text)
         return check
     return None

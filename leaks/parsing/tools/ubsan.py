@@ -5,7 +5,6 @@ A deadly signal gives a second report in AddressSanitizer's layout.
 """
 
 import re
-from collections.abc import Sequence
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.blocks import Block, StackedBlock
@@ -39,7 +38,7 @@ ROWS = (
     (r"index .* out of bounds", "bounds", "index 5 out of bounds for type 'int [4]'"),
     (r"applying (?:non-)?zero offset", "pointer-overflow", "applying non-zero offset 4 to null pointer"),
     (r"pointer index expression", "pointer-overflow", "pointer index expression with base 0x000000000000 overflowed to 0xffffffffffff"),
-    (r"(?:addition|subtraction) of unsigned offset", "pointer-overflow", "addition of unsigned offset to 0x602000000010 overflowed to 0x602000000008"),
+    (r"(?:addition|subtraction) of unsigned offset", "pointer-overflow", "addition of unsigned offset to 0x6020 overflowed to 0x6018"),
     (r"null pointer passed as argument", "nonnull-attribute", "null pointer passed as argument 1, which is declared to never be null"),
     (r"null pointer returned from function", "returns-nonnull-attribute", "null pointer returned from function declared to never return null"),
     (r"_Nonnull binding to null", "nullability-assign", "_Nonnull binding to null pointer of type 'int *'"),
@@ -47,14 +46,14 @@ ROWS = (
     (r".* misaligned address", "alignment", "load of misaligned address 0x602000000011 for type 'int', which requires 4 byte alignment"),
     (r"assumption of .* byte alignment", "alignment", "assumption of 16 byte alignment for pointer of type 'int *' failed"),
     (r".* insufficient space", "object-size", "load of address 0x7ffd with insufficient space for an object of type 'int'"),
-    (r"load of value .* not a valid value for type '(?:const |volatile )*(?:_B|b)ool'", "bool", "load of value 7, which is not a valid value for type 'const bool'"),
+    (r"load of value .* not a valid value for type '(?:const |volatile )*(?:_B|b)ool'", "bool", "load of value 7, which is not a valid value for type 'bool'"),
     (r"load of value .* not a valid value for type", "enum", "load of value 9, which is not a valid value for type 'Colour'"),
     (r".* outside the range of representable values", "float-cast-overflow", "1e+30 is outside the range of representable values of type 'int'"),
     (r".* does not point to an object of type", "vptr", "member call on address 0x6020 which does not point to an object of type 'Base'"),
     (r"implicit conversion ", "implicit-conversion", "implicit conversion from type 'int' of value 300 (32-bit, signed) to type 'unsigned char'"),
     (r"variable length array bound", "vla-bound", "variable length array bound evaluates to non-positive value -1"),
     (r".* through pointer to incorrect function type", "function", "call to function f() through pointer to incorrect function type 'int (*)(int)'"),
-    (r"execution reached the end of a value-returning", "return", "execution reached the end of a value-returning function without returning a value"),
+    (r"execution reached the end of a value-returning", "return", "execution reached the end of a value-returning function without a value"),
     (r"execution reached an unreachable program point", "unreachable", "execution reached an unreachable program point"),
     (r"passing zero to ", "builtin", "passing zero to __builtin_clz(), which is not a valid argument"),
     (r"assumption is violated", "builtin", "assumption is violated during execution"),
@@ -81,7 +80,7 @@ class Misbehaviour(StackedBlock):
     def welcomes(self) -> bool:
         return False
 
-    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+    def take(self, number: int, text: str) -> bool:
         if not text or text.isspace():
             if self.stacks[0].size:
                 self.ended = True
@@ -126,12 +125,10 @@ class Signal(StackedBlock):
         self.kind = kind
         self.detail = detail
 
-    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
-        if (match := SUMMARY.search(text)) and match[1] == self.kind:
-            self.ended = True
-        elif (match := ABORTING.search(text)) and int(match[1]) == self.pid:
-            self.ended = True
-        elif not SIGNAL_LINES.match(text):
+    def take(self, number: int, text: str) -> bool:
+        summary, aborting = SUMMARY.search(text), ABORTING.search(text)
+        self.ended = bool((summary and summary[1] == self.kind) or (aborting and int(aborting[1]) == self.pid))
+        if not self.ended and not SIGNAL_LINES.match(text):
             return False
         self.last = number
         if self.ended:

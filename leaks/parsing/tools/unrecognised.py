@@ -4,7 +4,6 @@ A tool that gets its own file loses its row here.
 """
 
 import re
-from collections.abc import Sequence
 
 from leaks.evidence import Report
 from leaks.parsing.blocks import Block, StackedBlock
@@ -40,24 +39,30 @@ NO_REPORT = re.compile(
 )
 
 BANNER = re.compile(
-    r"(?:(?:^|[\s=])==(?:[^=\s]{1,100}==)?(?P<pid>\d{1,10})==\s?(?:ERROR|WARNING): |(?:^|[^\w\"'`=/.])(?:ERROR|WARNING): )"
+    r"(?:==(?:[^=\s]{1,100}==)?(?P<pid>\d{1,10})==\s?|(?:^|[^\w\"'`=/.]))(?:ERROR|WARNING): "
     r"(?P<tool>[A-Z]\w{1,30}Sanitizer): (?P<sentence>\S.*)$"
 )
 PID_IN_PARENTHESES = re.compile(r"\(pid=(\d{1,10})\)")
+VALGRIND = (
+    r"Invalid (?:read|write) of size \d|Invalid free|Mismatched (?:free|new)|Conditional jump or move depends on uninit"
+    r"|Use of uninitialised value|Syscall param \S|Source and destination overlap|Possible data race during"
+    r"|Conflicting (?:load|store) by|Thread #\d+: (?:lock order|Exiting)"
+    r"|[\d,]+ (?:\([^)]{1,80}\) )?bytes in [\d,]+ blocks are (?:definitely|indirectly|possibly) lost in loss record"
+)
+VALGRIND_XML = r"Leak_(?:Def|Ind|Poss)|Invalid|Mismatched|Uninit|SyscallParam|Overlap|Race|ConflictingAcc"
+COMPUTE = (
+    r"Invalid __\w+__ |Invalid \S+ (?:read|write)|Program hit |Leaked [\d,]+ bytes|Uninitialized |Race reported"
+    r"|(?:Error|Warning): (?:Race|Potential|Barrier)|Host API |Barrier error"
+)
 OTHERS: tuple[re.Pattern[str], ...] = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?:^|\s)(?P<sentence>WARNING: DATA RACE)\s*$",
         r"(?:^|\s)BUG: (?P<sentence>K(?:ASAN|MSAN|CSAN|FENCE): \S.*)$",
         r"==\s?(?P<pid>\d{1,10})==\s?ERROR: (?P<sentence>libFuzzer: \S.*)$",
-        r"==(?P<pid>\d{1,10})== (?P<sentence>(?:Invalid (?:read|write) of size \d|Invalid free|Mismatched (?:free|new)"
-        r"|Conditional jump or move depends on uninit|Use of uninitialised value|Syscall param \S|Source and destination overlap"
-        r"|Possible data race during|Conflicting (?:load|store) by|Thread #\d+: (?:lock order|Exiting)).*)$",
-        r"==(?P<pid>\d{1,10})== (?P<sentence>[\d,]+ (?:\([^)]{1,80}\) )?bytes in [\d,]+ blocks are (?:definitely|indirectly|possibly) lost"
-        r" in loss record.*)$",
-        r"\s*<kind>(?P<sentence>(?:Leak_(?:Def|Ind|Poss)|Invalid|Mismatched|Uninit|SyscallParam|Overlap|Race|ConflictingAcc)\w*)</kind>",
-        r"={9} (?P<sentence>(?:Invalid __\w+__ |Invalid \S+ (?:read|write)|Program hit |Leaked [\d,]+ bytes|Uninitialized |Race reported"
-        r"|(?:Error|Warning): (?:Race|Potential|Barrier)|Host API |Barrier error).*)$",
+        rf"==(?P<pid>\d{{1,10}})== (?P<sentence>(?:{VALGRIND}).*)$",
+        rf"\s*<kind>(?P<sentence>(?:{VALGRIND_XML})\w*)</kind>",
+        rf"={{9}} (?P<sentence>(?:{COMPUTE}).*)$",
     )
 )
 DEADLY = re.compile(r"(?:[A-Z]\w{1,30}Sanitizer|ASAN):(?:DEADLYSIGNAL|SIG[A-Z]{2,6})\s*$")
@@ -79,7 +84,7 @@ class Banner(StackedBlock):
         super().__init__(number, headline, pid)
         self.sentence = sentence
 
-    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+    def take(self, number: int, text: str) -> bool:
         if ENDS.search(text):
             self.last = number
             self.ended = True
@@ -113,10 +118,10 @@ class Announced(Block):
 
     patience = 200
 
-    def expects(self, frame_number: int) -> bool:
+    def expects(self, frame_number: int) -> bool:  # noqa: ARG002  blocks share one form
         return False
 
-    def take(self, number: int, text: str, others: Sequence[Block]) -> bool:
+    def take(self, number: int, text: str) -> bool:  # noqa: ARG002
         if "ERROR" in text and BANNER.search(text):
             self.done = True
         return False

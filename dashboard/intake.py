@@ -1,0 +1,101 @@
+"""From values a request carried to committed rows, and then a hint to the queue. No parsing of logs here."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields as dataclass_fields
+from typing import Any, BinaryIO, cast
+
+from django.core.files.uploadedfile import UploadedFile
+
+from leaks.errors import BadSubmission, PermanentError
+from leaks.ingest.archives import expanded
+from leaks.ingest.receive import receive
+from leaks.ingest.scratch import LANE, NO_COMMIT, make_scratch_project
+from leaks.rows.intake import Receipt, Submission, SubmittedFile
+from workers.send import hint_logs, hint_marks
+
+FIELDS = frozenset(field.name for field in dataclass_fields(Submission)) - {"project", "files"}
+
+
+def submit(project: str, values: Mapping[str, Any], files: Iterable[UploadedFile] = ()) -> Receipt:
+    """Commit what a lane said. `values` are typed values by the names of `Submission`; a null one was not said."""
+    return _commit(project, values, tuple(submitted(file) for file in files))
+
+
+def drop(files: Iterable[UploadedFile], values: Mapping[str, Any], project: str = "") -> Receipt:
+    """Commit logs, zips and tars that somebody dropped; without a project they get a scratch project of their own.
+
+    `values` as in `submit`, besides `own_roots` and `plumbing` (sequences of text) for the scratch project.
+    """
+    with expanded(submitted(file) for file in files) as logs:
+        if not logs:
+            raise BadSubmission("There is no log in it.", field="files")
+        named = {"lane": LANE, "commit": NO_COMMIT, **values}
+        return _commit(project, named, logs) if project else _commit_to_scratch(named, logs)
+
+
+def submitted(file: UploadedFile) -> SubmittedFile:
+    """An upload as the ingest wants it: large ones lie in a temporary file, and are read from there in chunks."""
+    return SubmittedFile(file.name or "", cast("BinaryIO", file.file))
+
+
+def options_of(lines: Sequence[str]) -> dict[str, str]:
+    """Environment variables, each text `NAME=VALUE` or a JSON object; later ones win."""
+    return _pairs(lines, "options")
+
+
+def workload_of(lines: Sequence[str]) -> dict[str, float]:
+    """How much work the run did, each text `NAME=NUMBER` or a JSON object."""
+    try:
+        return {name: float(value) for name, value in _pairs(lines, "workload").items()}
+    except (TypeError, ValueError):
+        raise BadSubmission("workload takes numbers: NAME=NUMBER.", field="workload") from None
+
+
+def _pairs(lines: Sequence[str], field: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for line in lines:
+        found |= _json_object(line, field) if line.lstrip().startswith("{") else _pair(line, field)
+    return found
+
+
+def _pair(line: str, field: str) -> dict[str, str]:
+    name, equals, value = line.partition("=")
+    if not equals:
+        raise BadSubmission(f"{field} takes NAME=VALUE or a JSON object.", field=field)
+    return {name.strip(): value}
+
+
+def _json_object(text: str, field: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(text))
+    except (ValueError, RecursionError):
+        raise BadSubmission(f"{field} starts like a JSON object and is none.", field=field) from None
+
+
+def _commit(project: str, values: Mapping[str, Any], files: tuple[SubmittedFile, ...]) -> Receipt:
+    receipt = receive(Submission(project=project, files=files, **_said(values)))
+    _hint(receipt)
+    return receipt
+
+
+def _commit_to_scratch(values: Mapping[str, Any], files: tuple[SubmittedFile, ...]) -> Receipt:
+    scratch = make_scratch_project(values.get("own_roots") or (), values.get("plumbing") or ())
+    try:
+        return _commit(scratch.slug, values, files)
+    except PermanentError:
+        scratch.delete()  # what is refused leaves nothing behind
+        raise
+
+
+def _hint(receipt: Receipt) -> None:
+    """Digesting a log judges its outcome too, so a claim needs a hint of its own only where it came alone."""
+    fresh = [log.public_id for log in receipt.logs if not log.duplicate]
+    if fresh:
+        hint_logs(fresh)
+    elif receipt.new_claim:
+        hint_marks()
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in FIELDS and value is not None}

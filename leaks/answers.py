@@ -1,0 +1,143 @@
+"""What was read out of one log, as one JSON-able object: the answer of `manage.py read_log`, and of whoever shares it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from leaks.evidence import Evidence, Frame, Report, Stack
+from leaks.own import Ownership
+from leaks.parsing.names import qualified
+from leaks.rows.facts import Judgement, LogFacts, SuppressionHit, TestSummary, Totals
+from leaks.signature import identify
+
+JSONObject = dict[str, Any]
+
+
+def answer(
+    file: str, evidence: Evidence, judgement: Judgement, ownership: Ownership, *, frames: bool = True
+) -> JSONObject:
+    """Everything about one log. Without `frames` the stacks are left out, which are most of it."""
+    reports = list(_reports(evidence.reports, ownership))
+    shown = [row | _stacks(report) for report, row in reports] if frames else [row for _, row in reports]
+    return {
+        "file": file,
+        "verdict": _verdict(judgement),
+        "tests": _tests(evidence.facts.tests),
+        "totals": _totals(evidence.facts.totals),
+        "own": _own_share(reports),
+        "reports": shown,
+        "suppressions_used": [_hit(hit) for hit in evidence.facts.suppressions],
+        "options": _options(evidence.facts),
+        "notes": list(evidence.notes),
+    }
+
+
+def refusal(file: object, error: str) -> JSONObject:
+    """In the place of a log that cannot be read."""
+    return {"file": file, "error": error}
+
+
+def _verdict(judgement: Judgement) -> JSONObject:
+    return {
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "flags": list(judgement.flags),
+        "rule": judgement.rule,
+        "because": [{"line": line.number, "text": line.text} for line in judgement.because],
+    }
+
+
+def _tests(tests: TestSummary | None) -> JSONObject | None:
+    if tests is None:
+        return None
+    return {
+        "runner": tests.runner,
+        "total": tests.total,
+        "passed": tests.passed,
+        "failed": tests.failed,
+        "skipped": tests.skipped,
+        "complete": tests.complete,
+    }
+
+
+def _totals(totals: Totals | None) -> JSONObject | None:
+    if totals is None:
+        return None
+    return {
+        "bytes": totals.bytes,
+        "objects": totals.objects,
+        "summary_bytes": totals.summary_bytes,
+        "summary_objects": totals.summary_objects,
+        "reconciled": totals.reconciled,
+    }
+
+
+def _own_share(reports: Iterable[tuple[Report, JSONObject]]) -> JSONObject:
+    """How many of the findings own frames lead to, and what those leaked."""
+    own = [report for report, row in reports if report.finding and row["own_frame"]]
+    return {
+        "reports": sum(report.count for report in own),
+        "bytes": sum(report.bytes or 0 for report in own),
+        "objects": sum(report.objects or 0 for report in own),
+    }
+
+
+def _reports(reports: Iterable[Report], ownership: Ownership) -> Iterator[tuple[Report, JSONObject]]:
+    for report in reports:
+        identity = identify(report, ownership)
+        yield (
+            report,
+            {
+                "tool": report.tool,
+                "kind": report.kind,
+                "bytes": report.bytes,
+                "objects": report.objects,
+                "count": report.count,
+                "pid": report.pid,
+                "line": report.line,
+                "signature": identity.public_id,
+                "title": identity.title,
+                "test": report.test,
+                "truncated": report.truncated,
+                "own_frame": _own_frame(identity.own_frame),
+            },
+        )
+
+
+def _own_frame(frame: Frame | None) -> JSONObject | None:
+    if frame is None:
+        return None
+    return {
+        "function": qualified(frame.function) if frame.function else None,
+        "file": frame.file,
+        "line": frame.line,
+    }
+
+
+def _stacks(report: Report) -> JSONObject:
+    return {
+        "frames": [_frame(frame) for frame in report.frames],
+        "stacks": [_stack(stack) for stack in report.stacks],
+    }
+
+
+def _stack(stack: Stack) -> JSONObject:
+    return {"role": stack.role, "thread": stack.thread, "frames": [_frame(frame) for frame in stack.frames]}
+
+
+def _frame(frame: Frame) -> JSONObject:
+    return {
+        "function": frame.function,
+        "file": frame.file,
+        "line": frame.line,
+        "column": frame.column,
+        "module": frame.module,
+        "offset": frame.offset,
+    }
+
+
+def _hit(hit: SuppressionHit) -> JSONObject:
+    return {"count": hit.count, "bytes": hit.bytes, "template": hit.template}
+
+
+def _options(facts: LogFacts) -> JSONObject:
+    return {variable: dict(values) for variable, values in facts.options.items()}

@@ -1,0 +1,73 @@
+"""The rollups of a window: one row a lane and day, and their sums per week."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+from leaks.models import LaneDay, Project
+from leaks.queries.rate_rows import rate_row
+from leaks.rows.pages import LaneDayRow, WeekRow
+from leaks.words import CANCELLED_REASONS, Verdict
+
+COLUMNS = ("lane__name", "day", "outcomes", "verdicts", "reasons", "leaked_bytes", "signatures")
+
+
+def lane_days(project: Project, first: date, last: date, lane: str = "") -> tuple[LaneDayRow, ...]:
+    """Bounded by the window; by name and day."""
+    rows = LaneDay.objects.filter(lane__project=project, day__range=(first, last))
+    if lane:
+        rows = rows.filter(lane__name=lane)
+    return tuple(_row(LaneDayRow(*values)) for values in rows.order_by("lane__name", "day").values_list(*COLUMNS))
+
+
+def _row(row: LaneDayRow) -> LaneDayRow:
+    """A clean log prints no totals: no signature in an outcome that had a verdict means zero bytes, not unknown ones."""
+    clean = row.leaked_bytes is None and row.signatures == 0
+    return replace(row, leaked_bytes=0) if clean else row
+
+
+def weeks(days: Iterable[LaneDayRow], first: date, last: date) -> tuple[WeekRow, ...]:
+    """Every ISO week that the window touches, also those in which nothing ran: they are gaps in the chart."""
+    by_week: defaultdict[date, list[LaneDayRow]] = defaultdict(list)
+    for row in days:
+        by_week[monday_of(row.day)].append(row)
+    number = (monday_of(last) - monday_of(first)).days // 7 + 1
+    mondays = [monday_of(first) + timedelta(weeks=place) for place in range(number)]
+    return tuple(_week(monday, by_week[monday]) for monday in mondays)
+
+
+def monday_of(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def _week(monday: date, days: Sequence[LaneDayRow]) -> WeekRow:
+    outcomes = sum(row.outcomes for row in days)
+    cancelled = sum(row.reasons.get(reason, 0) for row in days for reason in CANCELLED_REASONS)
+    no_verdict = sum(row.verdicts.get(Verdict.NO_VERDICT, 0) for row in days)
+    return WeekRow(
+        monday=monday,
+        cancelled=rate_row(cancelled, outcomes, "cancelled"),
+        no_verdict=rate_row(no_verdict, outcomes, "without a verdict"),
+    )
+
+
+def totals(days: Iterable[LaneDayRow]) -> tuple[int, Counter[str], Counter[str]]:
+    """(outcomes, verdict -> number, reason -> number) over the rows."""
+    outcomes = 0
+    verdicts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for row in days:
+        outcomes += row.outcomes
+        verdicts.update(row.verdicts)
+        reasons.update(row.reasons)
+    return outcomes, verdicts, reasons
+
+
+def bytes_by_day(days: Iterable[LaneDayRow], first: date, last: date) -> dict[str, tuple[int | None, ...]]:
+    """Lane -> leaked bytes of each day of the window; null where the lane gave no verdict."""
+    by_lane: defaultdict[str, dict[date, int | None]] = defaultdict(dict)
+    for row in days:
+        by_lane[row.lane][row.day] = row.leaked_bytes
+    every_day = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    return {lane: tuple(known.get(day) for day in every_day) for lane, known in by_lane.items()}

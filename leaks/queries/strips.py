@@ -1,0 +1,120 @@
+"""The last runs of every lane on the default branch: two queries, whatever the number of lanes and the length of history."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import reduce
+from operator import or_
+
+from django.db.models import OuterRef, Q, Subquery
+
+from leaks.folding import HAS_VERDICT
+from leaks.models import Lane, LaneOutcome, Project
+from leaks.queries.rate_rows import rate_row
+from leaks.rows.pages import LaneStrip, LeaksNow, OutcomeCell
+from leaks.words import CANCELLED_REASONS, Verdict
+
+# More lanes than that are a mistake in a pattern; the page says how many it left out.
+LANES_SHOWN = 100
+LENGTH = 30
+
+# Hundreds of outcomes are read for a page, and decoding the JSON they carry would take longer than the rest.
+COLUMNS = (
+    "public_id", "lane_id", "happened_at", "verdict", "reason", "exit_code", "leaked_bytes", "leaked_objects", "reports",
+    "own_bytes", "own_reports", "run__external_id", "run__attempt", "run__commit__sha",
+)  # fmt: skip
+
+
+def lanes_to_show(project: Project, since: datetime, length: int = LENGTH) -> list[Lane]:
+    """Lanes by name, each with where its strip begins (`strip_from`) and its last proving outcome (`last_proved`)."""
+    mine = LaneOutcome.objects.filter(on_branch(project.default_branch), lane=OuterRef("pk"), withdrawn_at=None)
+    mine = mine.order_by("-happened_at", "-pk")
+    newest = mine.filter(happened_at__gte=since)
+    proved = mine.filter(verdict__in=HAS_VERDICT)
+    lanes = Lane.objects.filter(project=project).annotate(
+        # The time of the oldest outcome shown: an index walk of `length` steps a lane, where a window function would
+        # number the whole history.
+        strip_from=Subquery(newest.values("happened_at")[length - 1 : length]),
+        last_proved=Subquery(proved.values("pk")[:1]),
+    )
+    return list(lanes.order_by("name")[: LANES_SHOWN + 1])
+
+
+def on_branch(name: str) -> Q:
+    """Runs of the branch itself: a pull request from somebody's branch of the same name is another thing."""
+    return Q(run__branch=name, run__pull_request=None)
+
+
+def strips(
+    project: Project,
+    lanes: Sequence[Lane],
+    since: datetime,
+    bytes_by_day: Mapping[str, tuple[int | None, ...]],
+    length: int = LENGTH,
+) -> tuple[LaneStrip, ...]:
+    """The strips of these lanes, with what stands beside them."""
+    outcomes = _outcomes(project, lanes, since)
+    return tuple(_strip(lane, outcomes[lane.pk], since, bytes_by_day.get(lane.name, ()), length) for lane in lanes)
+
+
+def _outcomes(project: Project, lanes: Sequence[Lane], since: datetime) -> Mapping[int, list[LaneOutcome]]:
+    """Lane -> its outcomes, oldest first: those of the strip, and the last proving one wherever it is."""
+    by_lane: defaultdict[int, list[LaneOutcome]] = defaultdict(list)
+    if not lanes:
+        return by_lane
+    recent = reduce(or_, (Q(lane=lane.pk, happened_at__gte=_from(lane, since)) for lane in lanes))
+    shown = on_branch(project.default_branch) & Q(withdrawn_at=None) & recent
+    last_proved = Q(pk__in=[pk for lane in lanes if (pk := getattr(lane, "last_proved", None))])
+    rows = LaneOutcome.objects.filter(shown | last_proved).select_related("run__commit").only(*COLUMNS)
+    for outcome in rows.order_by("happened_at", "pk"):
+        by_lane[outcome.lane_id].append(outcome)
+    return by_lane
+
+
+def _from(lane: Lane, since: datetime) -> datetime:
+    return getattr(lane, "strip_from", None) or since
+
+
+def _strip(
+    lane: Lane, outcomes: Sequence[LaneOutcome], since: datetime, bytes_by_day: tuple[int | None, ...], length: int
+) -> LaneStrip:
+    shown = [outcome for outcome in outcomes if outcome.happened_at >= _from(lane, since)][-length:]
+    proved = [outcome for outcome in outcomes if outcome.verdict in HAS_VERDICT]
+    cancelled = sum(outcome.reason in CANCELLED_REASONS for outcome in shown)
+    with_verdict = sum(outcome.verdict in HAS_VERDICT for outcome in shown)
+    return LaneStrip(
+        name=lane.name,
+        cells=tuple(cell_of(outcome) for outcome in shown),
+        proved=rate_row(with_verdict, len(shown), "with a verdict"),
+        cancelled=rate_row(cancelled, len(shown), "cancelled"),
+        now=_leaks_now(proved[-1]) if proved else None,
+        bytes_by_day=bytes_by_day,
+    )
+
+
+def cell_of(outcome: LaneOutcome) -> OutcomeCell:
+    return OutcomeCell(
+        public_id=outcome.public_id,
+        run=str(outcome.run),
+        sha=outcome.run.commit.sha,
+        verdict=outcome.verdict,
+        reason=outcome.reason,
+        at=outcome.happened_at,
+        exit_code=outcome.exit_code,
+        leaked_bytes=outcome.leaked_bytes,
+    )
+
+
+def _leaks_now(outcome: LaneOutcome) -> LeaksNow:
+    clean = outcome.verdict == Verdict.CLEAN
+    return LeaksNow(
+        outcome=outcome.public_id,
+        sha=outcome.run.commit.sha,
+        at=outcome.happened_at,
+        verdict=outcome.verdict,
+        bytes=0 if clean else outcome.leaked_bytes,
+        objects=0 if clean else outcome.leaked_objects,
+        own_bytes=outcome.own_bytes,
+        reports=outcome.reports,
+        own_reports=outcome.own_reports,
+    )

@@ -1,0 +1,97 @@
+"""Signature keys: found by (project, recipe, hash), made with a signature of their own where they are new.
+
+Called inside the transaction of a digest, so that a kill leaves no signature that nothing was ever seen of.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from leaks.models import Signature, SignatureKey
+from leaks.signature import Identity
+from leaks.store_facts import storable
+
+LOOKED_UP = 500
+LONGER = 4  # digits that tell two bugs apart whose public ids begin alike
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An identity and the kind of the report that brought it."""
+
+    identity: Identity
+    kind: str
+
+
+def store_keys(project_id: int, named: Iterable[Named]) -> dict[tuple[str, str], SignatureKey]:
+    """(recipe, hash) → key for all of `named`."""
+    wanted = {(one.identity.recipe, one.identity.hash): one for one in reversed(list(named))}
+    # Asked before the keys: an id that another worker takes in between then shows up as a key and not as a collision.
+    taken = _taken(project_id, [one.identity.public_id for one in wanted.values()])
+    keys = _known(project_id, wanted)
+    missing = {place: wanted[place] for place in sorted(wanted.keys() - keys.keys())}
+    if missing:
+        _make(project_id, missing, taken)
+        keys |= _known(project_id, missing)
+    return keys
+
+
+def _known(project_id: int, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SignatureKey]:
+    hashes = sorted({hash_ for _, hash_ in places})
+    found: dict[tuple[str, str], SignatureKey] = {}
+    for start in range(0, len(hashes), LOOKED_UP):
+        keys = SignatureKey.objects.filter(project_id=project_id, hash__in=hashes[start : start + LOOKED_UP])
+        found.update({(key.recipe, key.hash): key for key in keys.defer("text")})
+    return {place: found[place] for place in places if place in found}
+
+
+def _taken(project_id: int, ids: list[str]) -> set[str]:
+    taken: set[str] = set()
+    for start in range(0, len(ids), LOOKED_UP):
+        some = Signature.objects.filter(project_id=project_id, public_id__in=ids[start : start + LOOKED_UP])
+        taken.update(some.values_list("public_id", flat=True))
+    return taken
+
+
+def _make(project_id: int, missing: Mapping[tuple[str, str], Named], taken: set[str]) -> None:
+    """In the order of their hashes: two workers that make the same ones wait for each other, never in a ring."""
+    ids = _public_ids(missing, taken)
+    signatures = [_signature(project_id, ids[place], one) for place, one in missing.items()]
+    Signature.objects.bulk_create(signatures, ignore_conflicts=True)
+    made = Signature.objects.filter(project_id=project_id, public_id__in=list(ids.values()))
+    rows = dict(made.values_list("public_id", "pk"))
+    keys = [_key(project_id, one, rows[ids[place]]) for place, one in missing.items()]
+    SignatureKey.objects.bulk_create(keys, ignore_conflicts=True)
+
+
+def _public_ids(missing: Mapping[tuple[str, str], Named], taken: set[str]) -> dict[tuple[str, str], str]:
+    """The identity's own id, longer by some digits of the hash where another signature has that id."""
+    ids: dict[tuple[str, str], str] = {}
+    used = set(taken)
+    for place, one in missing.items():
+        own = one.identity.public_id
+        digits = len(own.rpartition("-")[2])
+        ids[place] = own if own not in used else own + one.identity.hash[digits : digits + LONGER]
+        used.add(ids[place])
+    return ids
+
+
+def _signature(project_id: int, public_id: str, one: Named) -> Signature:
+    """A first guess at the shown columns; the standing sets them from all sightings."""
+    return Signature(
+        project_id=project_id,
+        public_id=public_id,
+        title=storable(one.identity.title),
+        family=storable(one.identity.family, 100),
+        kind=storable(one.kind, 100),
+        own=one.identity.own_frame is not None,
+    )
+
+
+def _key(project_id: int, one: Named, signature_id: int) -> SignatureKey:
+    return SignatureKey(
+        project_id=project_id,
+        recipe=one.identity.recipe,
+        hash=one.identity.hash,
+        signature_id=signature_id,
+        text=storable(one.identity.text),
+    )

@@ -1,0 +1,102 @@
+"""Which run took the place of which: what a source says, else the newer run that began before the cancelled one ended."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.db.models import Q
+
+from leaks import marks
+from leaks.claims import merge
+from leaks.folding import find_superseded
+from leaks.models import Claim, LaneOutcome
+from leaks.parts import outcome_fields
+from leaks.rows.claims import ClaimRow
+from leaks.rows.folding import RunRow
+from leaks.words import ClaimSource, EffectiveClaim
+
+NEARBY = timedelta(days=7)  # how long before a run those may have begun whose place it took
+
+
+def successors_among(outcomes: list[LaneOutcome]) -> dict[int, int]:
+    """Outcome → the outcome that took its place, for those of one commit and lane."""
+    return {
+        outcome.pk: successor
+        for outcome in outcomes
+        if _may_have_one(outcome) and (successor := _successor(outcome)) is not None
+    }
+
+
+def waiting_for(outcomes: Iterable[LaneOutcome]) -> set[marks.Place]:
+    """Marks for older outcomes of the lane whose place one of these took, which nobody could know before."""
+    older = {one.pk: one for outcome in outcomes for one in _older(outcome)}
+    return {
+        marks.commit_lane(one.run.commit_id, one.lane_id)
+        for one in older.values()
+        if _successor(one) != one.superseded_by_id
+    }
+
+
+def _may_have_one(outcome: LaneOutcome) -> bool:
+    """A source's word is kept whatever the end; a guess is made for cancelled runs only."""
+    return outcome.effective_claim == EffectiveClaim.CANCELLED or _said(outcome) is not None
+
+
+def _successor(outcome: LaneOutcome) -> int | None:
+    rows = {str(one.run): one for one in [*_candidates(outcome), outcome]}
+    found = find_superseded([_row(one, said=one.pk == outcome.pk) for one in rows.values()])
+    by = next((one.by for one in found if one.run == str(outcome.run)), None)
+    return None if by is None else rows[by].pk
+
+
+def _candidates(outcome: LaneOutcome) -> list[LaneOutcome]:
+    """Runs of the lane that may have taken the place of the outcome's: a handful, whatever the lane's history."""
+    lane = LaneOutcome.objects.filter(lane_id=outcome.lane_id, run__provider=outcome.run.provider)
+    lane = lane.select_related("run").exclude(pk=outcome.pk)
+    same_work = Q(run__commit_id=outcome.run.commit_id)
+    if outcome.run.branch:
+        same_work |= Q(run__branch=outcome.run.branch, run__pull_request=outcome.run.pull_request)
+    newer = lane.filter(same_work, started_at__gt=outcome.started_at) if outcome.started_at else lane.none()
+    said = _said(outcome)
+    named = lane.filter(run__external_id=said.partition("#")[0]) if said else lane.none()
+    return [*newer.order_by("started_at", "run__external_id", "run__attempt")[:2], *named]
+
+
+def _row(outcome: LaneOutcome, *, said: bool) -> RunRow:
+    run = outcome.run
+    return RunRow(
+        key=str(run),
+        commit=str(run.commit_id),
+        lane=str(outcome.lane_id),
+        started_at=outcome.started_at,
+        finished_at=outcome.finished_at,
+        cancelled=outcome.effective_claim == EffectiveClaim.CANCELLED,
+        group=f"{run.branch} {run.pull_request}" if run.branch else "",
+        superseded_by=_said(outcome) if said else None,
+    )
+
+
+def _said(outcome: LaneOutcome) -> str | None:
+    """The run that a source names, as `id` or `id#attempt`; `id#1` is `id`."""
+    claims = Claim.objects.filter(part__outcome=outcome).order_by("part__name").select_related("part")
+    parts: dict[int, list[ClaimRow]] = {}
+    for claim in claims:
+        source = ClaimSource(claim.source)
+        row = ClaimRow(source, claim.sequence, claim.source_time, claim.content_hash, claim.fields)
+        parts.setdefault(claim.part_id, []).append(row)
+    said = outcome_fields([merge(rows) for rows in parts.values()]).superseded_by
+    return said.removesuffix("#1") if said else None
+
+
+def _older(outcome: LaneOutcome) -> list[LaneOutcome]:
+    """Cancelled outcomes before this one, of its branch or commit or without a known successor."""
+    if outcome.started_at is None:
+        return []
+    lane = LaneOutcome.objects.filter(
+        lane_id=outcome.lane_id,
+        run__provider=outcome.run.provider,
+        effective_claim=EffectiveClaim.CANCELLED,
+        happened_at__gte=outcome.started_at - NEARBY,
+        happened_at__lte=outcome.started_at,
+    ).exclude(pk=outcome.pk)
+    open_ended = Q(superseded_by=None) | Q(superseded_by__started_at__gte=outcome.started_at)
+    return list(lane.filter(open_ended).select_related("run").order_by("-happened_at")[:50])

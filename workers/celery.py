@@ -1,0 +1,61 @@
+"""The Celery app, and the look that each worker takes by itself.
+
+The look is a timer in the worker's main process that sends one message to the worker's own queue. Not `-B`: an embedded
+beat outlives a killed worker and fills the queue for ever; this timer ends with its process. And a message instead of
+the look itself: the main process must not hold a database connection when it forks, and need not be Django at all. A
+message that is not taken before the next look expires, so they never pile up.
+"""
+
+import logging
+import os
+from typing import Any
+
+from celery import Celery, bootsteps
+from django.conf import settings
+from kombu.exceptions import OperationalError
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+
+LOOK = "workers.look"
+LOOK_SECONDS = 30.0
+
+logger = logging.getLogger(__name__)
+
+app = Celery("leakledger")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["workers"])
+
+
+def send_look() -> None:
+    """Ask any worker to look for work. A broker that is away is no reason to stop: the next look is sent in time."""
+    every = look_seconds()
+    try:
+        app.send_task(LOOK, queue="upkeep", expires=every, retry=False)
+    except (OperationalError, OSError):
+        logger.warning("The broker took no look; the next one follows in %s s", every, exc_info=True)
+
+
+def look_seconds() -> float:
+    return float(getattr(settings, "LEAKLEDGER_LOOK_SECONDS", LOOK_SECONDS))
+
+
+class LookingStep(bootsteps.StartStopStep):
+    """Look at start, again after each new connection to the broker, and then every half a minute."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def __init__(self, parent: Any, **kwargs: Any) -> None:
+        self.timer: Any = None
+        super().__init__(parent, **kwargs)
+
+    def start(self, parent: Any) -> None:
+        """`parent` is the worker's consumer."""
+        send_look()
+        self.timer = parent.timer.call_repeatedly(look_seconds(), send_look)
+
+    def stop(self, parent: Any) -> None:  # noqa: ARG002  Celery's signature
+        if self.timer is not None:
+            self.timer.cancel()
+
+
+app.steps["consumer"].add(LookingStep)
