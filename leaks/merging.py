@@ -103,7 +103,7 @@ TEST_MARKS = frozenset({MarkKind.TEST_TEXT, MarkKind.TEST_CRASHED})
 PHASES: tuple[tuple[str, Callable[[LogFacts], bool]], ...] = (
     ("ended", lambda facts: facts.tests is not None and facts.tests.complete),
     ("leak check", lambda facts: facts.totals is not None),
-    ("tests", lambda facts: facts.tests is not None or facts.ends_in_test is not None or _test_text(facts)),
+    ("tests", lambda facts: facts.tests is not None or facts.ends_in_test is not None or _program_ran(facts)),
     ("build", lambda facts: facts.build is not None),
     ("set-up", lambda facts: facts.lines > 0),
 )
@@ -114,8 +114,9 @@ def phase(facts: LogFacts | None) -> str:
     return next((name for name, reached in PHASES if facts and reached(facts)), "")
 
 
-def _test_text(facts: LogFacts) -> bool:
-    return any(mark.kind in TEST_MARKS for mark in facts.marks)
+def _program_ran(facts: LogFacts) -> bool:
+    """A report is printed by the tested program, also where it ended the run before a test had said a word."""
+    return facts.findings > 0 or any(mark.kind in TEST_MARKS for mark in facts.marks)
 
 
 # --- Pieces ----------------------------------------------------------------------------------------------------------

@@ -16,13 +16,15 @@ from kombu.exceptions import OperationalError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
-LOOK = "workers.look"
+LOOK, WORK_OFF = "workers.look", "workers.work_off"
 LOOK_SECONDS = 30.0
 
 logger = logging.getLogger(__name__)
 
 app = Celery("leakledger")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+# Short work has a queue of its own; all else goes to the default one, where long logs may stand before it.
+app.conf.task_routes = {name: {"queue": "upkeep"} for name in (LOOK, WORK_OFF)}
 app.autodiscover_tasks(["workers"])
 
 
@@ -30,7 +32,7 @@ def send_look() -> None:
     """Ask any worker to look for work. A broker that is away is no reason to stop: the next look is sent in time."""
     every = look_seconds()
     try:
-        app.send_task(LOOK, queue="upkeep", expires=every, retry=False)
+        app.send_task(LOOK, expires=every, retry=False)
     except (OperationalError, OSError):
         logger.warning("The broker took no look; the next one follows in %s s", every, exc_info=True)
 

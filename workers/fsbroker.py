@@ -1,8 +1,10 @@
-"""Kombu's file-system transport without its three ways to end a worker.
+"""Kombu's file-system transport without its ways to end a worker.
 
 It writes a message under its final name, so that a reader may find half of it; it gives up at a file that is no
-message; and it gives up when its folder is deleted. Here a message appears whole, by a rename; what is no message is
-moved aside and logged; folders are made again. That one message got lost is no harm: the work stands in the database.
+message; it gives up when its folder is deleted; and it keeps tables of exchanges in files that two starting processes
+may tear. Here a message appears whole, by a rename; what is no message is moved aside and logged; folders are made
+again; and there are no tables: Celery sends to queues by their name. That a message got lost is no harm: the work
+stands in the database.
 """
 
 import json
@@ -15,7 +17,7 @@ from queue import Empty
 from time import monotonic
 from typing import Any
 
-from kombu.transport import filesystem
+from kombu.transport import filesystem, virtual
 
 SUFFIX = ".msg"
 DRAFT = ".draft"  # beside a leading dot: readers look for SUFFIX at the end
@@ -24,7 +26,11 @@ logger = logging.getLogger(__name__)
 
 
 class Channel(filesystem.Channel):
-    """One folder for both directions."""
+    """One folder for both directions, and nothing beside it: no fan-out to queues that other processes bound."""
+
+    supports_fanout = False
+    get_table = virtual.Channel.get_table
+    _delete = virtual.Channel._delete  # noqa: SLF001  the tables again
 
     @property
     def folder(self) -> Path:
@@ -86,19 +92,15 @@ class Channel(filesystem.Channel):
             path.unlink(missing_ok=True)
         return len(paths)
 
-    def _queue_bind(self, *args: Any) -> None:
-        self._make_folders()
-        super()._queue_bind(*args)
-
     def _make_folders(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.control_folder.mkdir(parents=True, exist_ok=True)
 
 
 class Transport(filesystem.Transport):
     """Named in the settings as `workers.fsbroker:Transport`."""
 
     Channel = Channel
+    implements = filesystem.Transport.implements.extend(exchange_type=frozenset(["direct", "topic"]))
 
 
 def _message(data: bytes) -> dict[str, Any] | None:

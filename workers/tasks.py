@@ -2,24 +2,24 @@
 
 from leaks.ingest import sweep
 from leaks.ingest.digest import digest
-from workers.celery import LOOK, app, send_look
+from workers.celery import LOOK, WORK_OFF, app, send_look
 from workers.retry import POLICY
 
 
-@app.task(name="workers.digest_log", queue="digest", **POLICY)
+@app.task(name="workers.digest_log", **POLICY)
 def digest_log(log_id: int) -> None:
     """Digest one log, then derive what hangs on it."""
     if digest(log_id):
         sweep.work_off()
 
 
-@app.task(name="workers.work_off", queue="upkeep", **POLICY)
+@app.task(name=WORK_OFF, **POLICY)
 def work_off() -> None:
     """Derive what is marked stale."""
     sweep.work_off()
 
 
-@app.task(name=LOOK, queue="upkeep", **POLICY)
+@app.task(name=LOOK, **POLICY)
 def look() -> None:
     """Look for everything there is to do."""
     sweep.look(wake=send_look)

@@ -6,7 +6,7 @@ from leaks.models.lanes import Lane, LaneExpectation
 from leaks.models.logs import Blob, Frame, Log, Report, ReportStack, Stack, StackFrame
 from leaks.models.projects import Membership, Project, Token
 from leaks.models.runs import Claim, Commit, CommitPlace, LaneOutcome, Part, Run
-from leaks.models.signatures import Signature, SignatureKey, Sighting
+from leaks.models.signatures import Sighting, Signature, SignatureKey
 from leaks.models.suppressions import RuleFile, SuppressionUse
 
 __all__ = [

@@ -17,10 +17,11 @@ from leaks.evidence import Evidence, Report
 from leaks.parsing import build, marks, options, prefixes
 from leaks.parsing.frames import with_address
 from leaks.parsing.known import KnownRecords
+from leaks.parsing.ledger import Key
 from leaks.parsing.lines import Batch, Limits, Lines, segments
 from leaks.parsing.prefixes import STAMP, STAMPED, Prefixes, unstamped
 from leaks.parsing.runners import cargo, catch2, ctest, doctest, gotest, gtest, pytest, script
-from leaks.parsing.streams import Key, Streams, Tool
+from leaks.parsing.streams import Streams, Tool
 from leaks.parsing.tools import asan, lsan, ubsan, unrecognised
 from leaks.rows.facts import Line, LogFacts, Mark, TestSummary
 from leaks.unpacking import unpack
@@ -127,6 +128,9 @@ class Reading:
 
     def _plain(self, data: bytes, *, whole: bool = True) -> None:
         lines = list(segments(unstamped(data), self.number, whole=whole))
+        if not whole and lines and lines[-1][1].isspace():  # the start of a line, not a blank one
+            lines.pop()
+            whole = True
         self.number += data.count(b"\n")
         frames = [with_address(text) if "#" in text else None for _, text in lines]
         wanted = self._wanted(["" if frame else text for (_, text), frame in zip(lines, frames, strict=True)])
@@ -181,7 +185,7 @@ class Reading:
         if self._waiting:
             self._plain(self._waiting)
         count = self.number - 1 if lines.ends_with_newline else self.number
-        ends_in_block = self.streams.end(count)
+        ends_in_block = self.streams.end(count, whole=lines.ends_with_newline)
         ledger = self.streams.ledger
         reports = ledger.reports()
         summaries = sorted((s for runner in self.runners for s in runner.finish()), key=lambda s: (s.level, s.line))

@@ -8,8 +8,9 @@ import re
 from typing import NamedTuple
 
 from leaks.parsing.frames import KnownStack, KnownStacks
+from leaks.parsing.ledger import Entry
 from leaks.parsing.prefixes import DIGIT_TO_ZERO, STAMP_SHAPE, STAMPED
-from leaks.parsing.streams import Entry, Streams
+from leaks.parsing.streams import Streams
 from leaks.parsing.tools import lsan
 from leaks.parsing.tools.lsan import LeakCheck
 

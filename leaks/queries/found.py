@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Case, Count, F, Min, QuerySet, TextField, Value, When
 
 from leaks.models import Frame, LaneOutcome, Project, Report, Sighting
+from leaks.parsing.names import qualified
 from leaks.queries.refs import SUMS, amount
 from leaks.queries.signatures import place_of
 from leaks.queries.stacks import StackReader
@@ -63,7 +64,7 @@ def _reports(outcome: LaneOutcome) -> QuerySet[Report]:
 
 
 def own_places(project: Project, outcome: LaneOutcome) -> tuple[tuple[OwnPlace, ...], bool]:
-    """Where the own records lead to, grouped by file and line, the most records first; and whether there are more."""
+    """Where the own records lead to, grouped by file and line, the most bytes first; and whether there are more."""
     own = _reports(outcome).filter(own=True, finding=True)
     # Where no file is known the function is the place.
     unplaced = Case(
@@ -73,7 +74,11 @@ def own_places(project: Project, outcome: LaneOutcome) -> tuple[tuple[OwnPlace, 
     grouped = places.annotate(
         function=Min("own_frame__function"), functions=Count("own_frame__function", distinct=True), **SUMS
     )
-    rows = list(grouped.order_by(F("records").desc(), "own_frame__file", "own_frame__line")[: PLACES + 1])
+    rows = list(
+        grouped.order_by(F("bytes").desc(nulls_last=True), F("records").desc(), "own_frame__file", "own_frame__line")[
+            : PLACES + 1
+        ]
+    )
     reader = StackReader(project, outcome.run.commit.sha)
     return tuple(_own_place(row, reader) for row in rows[:PLACES]), len(rows) > PLACES
 
@@ -81,7 +86,7 @@ def own_places(project: Project, outcome: LaneOutcome) -> tuple[tuple[OwnPlace, 
 def _own_place(row: Mapping[str, Any], reader: StackReader) -> OwnPlace:
     function = (row["function"] or "") if row["functions"] == 1 else ""
     frame = Frame(function=function, file=row["own_frame__file"] or "", line=row["own_frame__line"])
-    return OwnPlace(place_of(frame), function, reader.link(frame), amount(row))
+    return OwnPlace(place_of(frame), qualified(function), reader.link(frame), amount(row))
 
 
 def reports_of(outcome: LaneOutcome, signature: str, own: bool, page: int) -> Reports:

@@ -1,7 +1,7 @@
 """The rollups of a window: one row a lane and day, and their sums per week."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -18,13 +18,16 @@ def lane_days(project: Project, first: date, last: date, lane: str = "") -> tupl
     rows = LaneDay.objects.filter(lane__project=project, day__range=(first, last))
     if lane:
         rows = rows.filter(lane__name=lane)
-    return tuple(_row(LaneDayRow(*values)) for values in rows.order_by("lane__name", "day").values_list(*COLUMNS))
+    return tuple(LaneDayRow(*values) for values in rows.order_by("lane__name", "day").values_list(*COLUMNS))
 
 
-def _row(row: LaneDayRow) -> LaneDayRow:
-    """A clean log prints no totals: no signature in an outcome that had a verdict means zero bytes, not unknown ones."""
-    clean = row.leaked_bytes is None and row.signatures == 0
-    return replace(row, leaked_bytes=0) if clean else row
+def with_zeros(days: Iterable[LaneDayRow], leak_lanes: Container[str]) -> tuple[LaneDayRow, ...]:
+    """A clean log prints no totals: where a lane looks for leaks and had a verdict, no signature means zero bytes."""
+    return tuple(replace(row, leaked_bytes=0) if _is_zero(row, leak_lanes) else row for row in days)
+
+
+def _is_zero(row: LaneDayRow, leak_lanes: Container[str]) -> bool:
+    return row.leaked_bytes is None and row.signatures == 0 and row.lane in leak_lanes
 
 
 def weeks(days: Iterable[LaneDayRow], first: date, last: date) -> tuple[WeekRow, ...]:
@@ -64,10 +67,13 @@ def totals(days: Iterable[LaneDayRow]) -> tuple[int, Counter[str], Counter[str]]
     return outcomes, verdicts, reasons
 
 
-def bytes_by_day(days: Iterable[LaneDayRow], first: date, last: date) -> dict[str, tuple[int | None, ...]]:
-    """Lane -> leaked bytes of each day of the window; null where the lane gave no verdict."""
-    by_lane: defaultdict[str, dict[date, int | None]] = defaultdict(dict)
+def bytes_by_day(
+    days: Iterable[LaneDayRow], first: date, last: date, leak_lanes: Iterable[str]
+) -> dict[str, tuple[int | None, ...]]:
+    """Lane that looks for leaks -> leaked bytes of each day of the window; null where the lane gave no verdict."""
+    by_lane: dict[str, dict[date, int | None]] = {lane: {} for lane in leak_lanes}
     for row in days:
-        by_lane[row.lane][row.day] = row.leaked_bytes
+        if row.lane in by_lane:
+            by_lane[row.lane][row.day] = row.leaked_bytes
     every_day = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     return {lane: tuple(known.get(day) for day in every_day) for lane, known in by_lane.items()}

@@ -9,8 +9,9 @@ from django.db.models import Count
 from django.db.models.functions import TruncDate
 
 from leaks.folding import HAS_VERDICT
-from leaks.models import Lane, LaneExpectation, Project
+from leaks.models import Lane, Project
 from leaks.queries import lane_days, outcome_lists, strips, tips
+from leaks.queries.expectations import NOTHING, Expected, expected_now, leak_lanes
 from leaks.queries.rate_rows import rate_row
 from leaks.rates import blind_windows, longest
 from leaks.rows.lane_pages import (
@@ -55,9 +56,9 @@ def lanes_page(project: Project, since: datetime, now: datetime) -> LanesPage:
     lanes = strips.lanes_to_show(project, since, 1)
     shown = lanes[: strips.LANES_SHOWN]
     last_runs = {strip.name: strip for strip in strips.strips(project, shown, since, {}, 1)}
-    expected = {row.lane_id: row for row in LaneExpectation.objects.filter(lane__project=project, valid_to=None)}
+    expected = expected_now(project)
     return LanesPage(
-        lanes=tuple(_line(lane, days, last_runs[lane.name], expected.get(lane.pk)) for lane in shown),
+        lanes=tuple(_line(lane, days, last_runs[lane.name], expected.get(lane.name, NOTHING)) for lane in shown),
         more_lanes=len(lanes) - len(shown),
         days=days,
         weeks=lane_days.weeks(days, first, last),
@@ -66,12 +67,12 @@ def lanes_page(project: Project, since: datetime, now: datetime) -> LanesPage:
     )
 
 
-def _line(lane: Lane, days: Iterable[LaneDayRow], strip: LaneStrip, expected: LaneExpectation | None) -> LaneLine:
+def _line(lane: Lane, days: Iterable[LaneDayRow], strip: LaneStrip, expected: Expected) -> LaneLine:
     outcomes, verdicts, reasons = lane_days.totals(row for row in days if row.lane == lane.name)
     return LaneLine(
         name=lane.name,
-        detectors=tuple(expected.detectors) if expected else (),
-        owed_branch=expected.owed_branch if expected else "",
+        detectors=expected.detectors,
+        owed_branch=expected.owed_branch,
         outcomes=outcomes,
         proved=rate_row(sum(verdicts[word] for word in HAS_VERDICT), outcomes, "with a verdict"),
         cancelled=rate_row(sum(reasons[word] for word in CANCELLED_REASONS), outcomes, "cancelled"),
@@ -87,17 +88,18 @@ def find(project: Project, name: str) -> Lane | None:
 def lane_page(project: Project, lane: Lane, since: datetime, now: datetime, branch: str = "") -> LanePage:
     first, last = since.date(), now.date()
     counted = _counted(project, OutcomeFilter(since=since, lane=lane.name, branch=branch))
-    days = _days(lane.name, counted, lane_days.lane_days(project, first, last, lane.name))
-    expected = LaneExpectation.objects.filter(lane=lane, valid_to=None).first()
-    owed = expected is not None and expected.owed_branch == project.default_branch
+    rollups, expectations = lane_days.lane_days(project, first, last, lane.name), expected_now(project, lane.name)
+    days = _days(lane.name, counted, lane_days.with_zeros(rollups, leak_lanes(expectations, rollups)))
+    expected = expectations.get(lane.name, NOTHING)
+    owed = expected.owed_branch == project.default_branch
     commits = tips.newest_commits(project, LANE_COMMITS)
     line = tips.cells(commits, tips.folded_by_lane(commits, lane.name).get(lane.name, {}), owed)
     outcomes, verdicts, reasons = lane_days.totals(days)
     return LanePage(
         name=lane.name,
         aliases=tuple(lane.aliases),
-        detectors=tuple(expected.detectors) if expected else (),
-        owed_branch=expected.owed_branch if expected else "",
+        detectors=expected.detectors,
+        owed_branch=expected.owed_branch,
         outcomes=outcomes,
         proved=rate_row(sum(verdicts[word] for word in HAS_VERDICT), outcomes, "with a verdict"),
         cancelled=rate_row(sum(reasons[word] for word in CANCELLED_REASONS), outcomes, "cancelled"),

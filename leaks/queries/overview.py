@@ -1,12 +1,14 @@
-"""The overview of a project: what did the lanes prove lately? Seven queries, each bounded by the window or a limit."""
+"""The overview of a project: what did the lanes prove lately? Eight queries, each bounded by the window or a limit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import F
 
-from leaks.models import LaneExpectation, Log, Project, Signature
+from leaks.models import Log, Project, Signature
 from leaks.queries import lane_days, strips, tips
+from leaks.queries.expectations import Expected, expected_now, leak_lanes
+from leaks.queries.latest import latest_commits
 from leaks.rows.pages import (
     BlindLane,
     Headline,
@@ -32,14 +34,16 @@ UNREADABLE = (LogState.FAILED, LogState.REFUSED)
 
 def overview(project: Project, since: datetime, now: datetime) -> Overview:
     first, last = since.date(), now.date()
-    days = lane_days.lane_days(project, first, last)
+    counted, expected = lane_days.lane_days(project, first, last), expected_now(project)
+    looking = leak_lanes(expected, counted)
+    days = lane_days.with_zeros(counted, looking)
     lanes = strips.lanes_to_show(project, since)
     shown = lanes[: strips.LANES_SHOWN]
-    rows = strips.strips(project, shown, since, lane_days.bytes_by_day(days, first, last))
+    rows = strips.strips(project, shown, since, lane_days.bytes_by_day(days, first, last, looking))
     sha, newest = _last_proved(rows)
     new = _new_signatures(project, newest)
     return Overview(
-        headline=headline(project.default_branch, rows, _blind(project, [row.name for row in rows], now)),
+        headline=headline(project.default_branch, rows, _blind(project, [row.name for row in rows], expected, now)),
         lanes=rows,
         more_lanes=len(lanes) - len(shown),
         since_sha=sha,
@@ -47,6 +51,7 @@ def overview(project: Project, since: datetime, now: datetime) -> Overview:
         new=new[:NEW_SHOWN],
         new_total=len(new),
         logs=_logs(project, now),
+        latest=latest_commits(project),
         days=days,
         weeks=lane_days.weeks(days, first, last),
         first_day=first,
@@ -68,21 +73,15 @@ def headline(branch: str, lanes: Sequence[LaneStrip], blind: Sequence[BlindLane]
     return Headline("waiting" if any(row.cells for row in lanes) else "empty", branch, lanes=len(lanes))
 
 
-def _blind(project: Project, lanes: Sequence[str], now: datetime) -> list[BlindLane]:
+def _blind(project: Project, lanes: Sequence[str], expected: Mapping[str, Expected], now: datetime) -> list[BlindLane]:
     """Blind lanes, the one that is blind for longest first."""
     commits = tips.newest_commits(project, TIP_COMMITS)
     folded = tips.folded_by_lane(commits)
-    owed = owed_lanes(project)
+    owed = {lane for lane, row in expected.items() if row.owed_branch == project.default_branch}
     found = (
         tips.blindness(lane, tips.cells(commits, folded.get(lane, {}), lane in owed), TIP_COMMITS) for lane in lanes
     )
     return tips.longest_first([lane for lane in found if lane is not None], now)
-
-
-def owed_lanes(project: Project) -> frozenset[str]:
-    """Lanes that every commit of the default branch owes now."""
-    open_now = LaneExpectation.objects.filter(lane__project=project, valid_to=None, owed_branch=project.default_branch)
-    return frozenset(open_now.order_by().values_list("lane__name", flat=True))
 
 
 def _last_proved(lanes: Sequence[LaneStrip]) -> tuple[str, LeaksNow | None]:

@@ -115,17 +115,21 @@ def _history(
 def _amount_in(one: Signature, outcome: LaneOutcome, kinds: Mapping[str, Amount] | None) -> Amount | None:
     if kinds:
         return total(kinds.values())
-    if not shows_absence(one.family, outcome.verdict, outcome.leaked_bytes):
+    if not shows_absence(one.family, outcome):
         return None
     return Amount(0, 0, 0) if one.family == "leak" else Amount(None, None, 0)
 
 
-def shows_absence(family: str, verdict: str, leaked_bytes: int | None) -> bool:
-    """Whether silence means absence: in a clean outcome, and for a leak wherever the leak check ran to its end.
+def shows_absence(family: str, outcome: LaneOutcome) -> bool:
+    """Whether silence means absence: everywhere in a clean outcome, else where it would have been shown.
 
-    A run that a first error ended says nothing about what would have come after it.
+    A leak shows in the leak check, after the tests; any other finding shows once the tests have run.
     """
-    return verdict == Verdict.CLEAN or (verdict in PROVEN and family == "leak" and leaked_bytes is not None)
+    if outcome.verdict != Verdict.FINDINGS:
+        return outcome.verdict == Verdict.CLEAN
+    checked = outcome.leaked_bytes is not None
+    ran = checked if outcome.tests_complete is None else outcome.tests_complete
+    return ran and (checked or family != "leak")
 
 
 def _kinds(one: Signature, kinds: Mapping[int, Mapping[str, Amount]]) -> tuple[KindShare, ...]:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from leaks import evidence
 from leaks.models import Frame, Project, Report, StackFrame
 from leaks.own import Owner, Ownership
+from leaks.parsing.names import qualified
 from leaks.rows.leak_pages import FramePiece, FrameRow, StackRow
 from leaks.words import Role
 
@@ -28,6 +29,7 @@ TITLES = {
     Role.OTHER: "Another stack of the report",
 }
 FRAME_LIMIT = 500
+NO_NAME = "(no name)"
 
 
 class _Judged(NamedTuple):
@@ -88,7 +90,8 @@ class StackReader:
         frame = one.frame
         return FrameRow(
             number=one.number,
-            function=frame.function or "(no name)",
+            name=qualified(frame.function) or NO_NAME,
+            function=frame.function or NO_NAME,
             place=_place(frame),
             source=frame.file or frame.module,
             link=self.link(frame),

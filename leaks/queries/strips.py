@@ -52,9 +52,9 @@ def strips(
     bytes_by_day: Mapping[str, tuple[int | None, ...]],
     length: int = LENGTH,
 ) -> tuple[LaneStrip, ...]:
-    """The strips of these lanes, with what stands beside them."""
+    """The strips of these lanes, with what stands beside them; `bytes_by_day` has the lanes that look for leaks."""
     outcomes = _outcomes(project, lanes, since)
-    return tuple(_strip(lane, outcomes[lane.pk], since, bytes_by_day.get(lane.name, ()), length) for lane in lanes)
+    return tuple(_strip(lane, outcomes[lane.pk], since, bytes_by_day.get(lane.name), length) for lane in lanes)
 
 
 def _outcomes(project: Project, lanes: Sequence[Lane], since: datetime) -> Mapping[int, list[LaneOutcome]]:
@@ -76,7 +76,11 @@ def _from(lane: Lane, since: datetime) -> datetime:
 
 
 def _strip(
-    lane: Lane, outcomes: Sequence[LaneOutcome], since: datetime, bytes_by_day: tuple[int | None, ...], length: int
+    lane: Lane,
+    outcomes: Sequence[LaneOutcome],
+    since: datetime,
+    bytes_by_day: tuple[int | None, ...] | None,
+    length: int,
 ) -> LaneStrip:
     shown = [outcome for outcome in outcomes if outcome.happened_at >= _from(lane, since)][-length:]
     proved = [outcome for outcome in outcomes if outcome.verdict in HAS_VERDICT]
@@ -87,8 +91,8 @@ def _strip(
         cells=tuple(cell_of(outcome) for outcome in shown),
         proved=rate_row(with_verdict, len(shown), "with a verdict"),
         cancelled=rate_row(cancelled, len(shown), "cancelled"),
-        now=_leaks_now(proved[-1]) if proved else None,
-        bytes_by_day=bytes_by_day,
+        now=_leaks_now(proved[-1], bytes_by_day is not None) if proved else None,
+        bytes_by_day=bytes_by_day or (),
     )
 
 
@@ -105,8 +109,8 @@ def cell_of(outcome: LaneOutcome) -> OutcomeCell:
     )
 
 
-def _leaks_now(outcome: LaneOutcome) -> LeaksNow:
-    clean = outcome.verdict == Verdict.CLEAN
+def _leaks_now(outcome: LaneOutcome, looks: bool) -> LeaksNow:
+    clean = outcome.verdict == Verdict.CLEAN and looks
     return LeaksNow(
         outcome=outcome.public_id,
         sha=outcome.run.commit.sha,

@@ -93,9 +93,10 @@ class SignatureList:
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """A frame for people. `note` says whose frame it is unless it is own."""
+    """A frame for people. `name` is the function without parameters; `note` says whose frame it is unless it is own."""
 
     number: int
+    name: str
     function: str
     place: str
     source: str

@@ -45,7 +45,10 @@ class RateRow:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCard:
-    """A project on the home page. `last_day` is the last one on which a lane ran; `proved` counts the outcomes of the last `days` days that had a verdict."""
+    """A project on the home page. `last_day` is the last one on which a lane ran.
+
+    `proved` counts the outcomes of the last `days` days that had a verdict.
+    """
 
     slug: str
     name: str
@@ -97,7 +100,8 @@ class OutcomeCell:
 
 @dataclass(frozen=True, slots=True)
 class LeaksNow:
-    """The last outcome of the default branch that had a verdict. Null bytes: it found something, but no leak totals."""
+    """The last outcome of the default branch that had a verdict. Null bytes: it found something
+    other than leaks, or the lane does not look for them."""
 
     outcome: str
     sha: str
@@ -184,6 +188,27 @@ class LogsWaiting:
 
 
 @dataclass(frozen=True, slots=True)
+class LatestLane:
+    """A lane's folded verdict on a commit; `outcome` is the attempt that decided."""
+
+    name: str
+    verdict: str
+    reason: str
+    outcome: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class LatestCommit:
+    """`place` is the pull request or branch of the deciding run, else what started it."""
+
+    sha: str
+    place: str
+    at: datetime | None
+    lanes: tuple[LatestLane, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     headline: Headline
     lanes: tuple[LaneStrip, ...]
@@ -193,6 +218,7 @@ class Overview:
     new: tuple[NewSignature, ...]
     new_total: int
     logs: LogsWaiting
+    latest: tuple[LatestCommit, ...]
     days: tuple[LaneDayRow, ...]
     weeks: tuple[WeekRow, ...]
     first_day: date

@@ -64,7 +64,9 @@ RANKS = (
         "dashboard.params_leaks dashboard.formats dashboard.figures_parts dashboard.figures_leaks dashboard.figures "
         "dashboard.exports.* dashboard.intake"
     ),
-    Rank("dashboard.pages.* dashboard.templatetags.* dashboard.api.* dashboard.hooks.* dashboard.admin dashboard.urls dashboard.wsgi"),
+    Rank(
+        "dashboard.pages.* dashboard.templatetags.* dashboard.api.* dashboard.hooks.* dashboard.admin dashboard.urls dashboard.wsgi"
+    ),
 )
 
 # Ranks 0 to 4, and what must work before or without Django. They import the standard library and each other.

@@ -157,8 +157,8 @@ def _counts(project: models.Project, outcomes: list[models.LaneOutcome]) -> dict
         "verdicts": Counter(outcome.verdict for outcome in outcomes),
         "reasons": Counter(outcome.reason for outcome in outcomes if outcome.reason),
         "claimed": Counter(outcome.effective_claim for outcome in outcomes),
-        "leaked_bytes": (last.leaked_bytes or 0) if last else None,
-        "leaked_objects": (last.leaked_objects or 0) if last else None,
+        "leaked_bytes": last.leaked_bytes if last else None,
+        "leaked_objects": last.leaked_objects if last else None,
         "signatures": last.sightings.values("key__signature").distinct().count() if last else None,
     }
 
@@ -203,7 +203,7 @@ def make_cast(slug: str = "engine", **project_fields: Any) -> Cast:
     cast = Cast(
         project=project,
         lane=lane,
-        green=_end(lane, "green", 54, Verdict.CLEAN, conclusion="success", exit_code=0, leaked_bytes=0, **TESTS),
+        green=_end(lane, "green", 54, Verdict.CLEAN, conclusion="success", exit_code=0, **TESTS),
         red=red,
         cancelled=_end(
             lane,

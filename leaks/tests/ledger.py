@@ -1,6 +1,7 @@
 """A small ledger for tests: submissions through the real intake, the text of logs, and all that came of it, comparable."""
 
 import io
+import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 from leaks.ingest import sweep
 from leaks.ingest.receive import receive
 from leaks.models import (
+    Commit,
     CommitLane,
+    Lane,
     LaneDay,
     LaneOutcome,
     Log,
@@ -16,6 +19,7 @@ from leaks.models import (
     Project,
     Report,
     ReportStack,
+    Run,
     Sighting,
     Signature,
     SignatureKey,
@@ -76,6 +80,12 @@ def settle() -> None:
     """Do all there is to do, as a worker's look does it."""
     sweep.look()
     assert not StaleMark.objects.exists()
+
+
+def wipe() -> None:
+    """An empty ledger, for the next of several histories in one test."""
+    for model in (Log, LaneOutcome, SignatureKey, Signature, Run, Commit, Lane, StaleMark):
+        model.objects.all().delete()
 
 
 # --- The text of logs ------------------------------------------------------------------------------------------------
@@ -195,10 +205,15 @@ TABLES: dict[str, tuple[Any, tuple[str, ...]]] = {
 def dump() -> dict[str, list[str]]:
     """Every table of results without row ids and without times of arrival, in an order of its own."""
     tables = {
-        name: sorted(repr(dict(zip(columns, row, strict=True))) for row in model.objects.values_list(*columns))
+        name: sorted(_line(zip(columns, row, strict=True)) for row in model.objects.values_list(*columns))
         for name, (model, columns) in TABLES.items()
     }
     return {**tables, "stacks": sorted(_stacks())}
+
+
+def _line(cells: Iterable[tuple[str, Any]]) -> str:
+    """PostgreSQL keeps the keys of an object in another order."""
+    return json.dumps(dict(cells), sort_keys=True, default=str)
 
 
 def _stacks() -> Iterator[str]:

@@ -70,7 +70,9 @@ def test_another_family_is_another_bug() -> None:
 
 
 def test_closure_numbers_and_inline_namespaces_stay_out() -> None:
-    assert key("in app::Run()::$_3::operator()() const src/a.cpp:1") == key("in app::Run()::$_7::operator()() const src/a.cpp:2")
+    assert key("in app::Run()::$_3::operator()() const src/a.cpp:1") == key(
+        "in app::Run()::$_7::operator()() const src/a.cpp:2"
+    )
     assert key("in app::f(std::__1::vector<int>) src/a.cpp:1") == key("in app::f(std::vector<int>) src/a.cpp:1")
 
 
@@ -82,7 +84,9 @@ def test_a_constructor_called_by_a_test_owns_its_leak() -> None:
 
 def test_an_access_is_known_by_its_own_top_frame_whoever_called() -> None:
     top = "in ThreadPool::Loop() src/pool.cpp:5"
-    assert key(top, "in a() src/a.cpp:1", kind="heap-use-after-free") == key(top, "in b() src/b.cpp:1", kind="heap-use-after-free")
+    assert key(top, "in a() src/a.cpp:1", kind="heap-use-after-free") == key(
+        top, "in b() src/b.cpp:1", kind="heap-use-after-free"
+    )
 
 
 def test_a_report_without_own_frames_is_known_by_its_foreign_names() -> None:
@@ -92,7 +96,9 @@ def test_a_report_without_own_frames_is_known_by_its_foreign_names() -> None:
 
 def test_a_report_without_names_is_known_by_module_and_offset() -> None:
     first = "/usr/lib/x86_64-linux-gnu/libcuda.so.1+0x2f4a0"
-    assert key("in malloc (/b/t+0x1)", f" ({first})") == key("in malloc (/b/t+0x1)", " (/lib/libcuda.so.1+0x2f4a0)", " (/b/t+0x9)")
+    assert key("in malloc (/b/t+0x1)", f" ({first})") == key(
+        "in malloc (/b/t+0x1)", " (/lib/libcuda.so.1+0x2f4a0)", " (/b/t+0x9)"
+    )
     assert key(f" ({first})") != key(" (/lib/libcuda.so.1+0x2f4b0)")
 
 

@@ -18,7 +18,7 @@ from workers.tests.farm import Farm, seed
 
 pytestmark = pytest.mark.processes
 
-POINTS = ["before_claim", "claimed", "reading", "before_write", "before_commit", "written", "rebuilt"]
+POINTS = ["before_claim", "reading", "before_commit", "written", "rebuilt"]
 
 
 @pytest.fixture

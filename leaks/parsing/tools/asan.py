@@ -19,7 +19,7 @@ HEADER = re.compile(r"==(?:[^=\s]{1,100}==)?(\d{1,10})==\s?ERROR: AddressSanitiz
 WITHOUT_PID = re.compile(
     r"(?:^|[^\w=\"'`])ERROR: AddressSanitizer: ([a-zA-Z-]{3,40} on (?:unknown )?address 0x[0-9a-f]+.*)$"
 )
-SUMMARY = re.compile(r"SUMMARY: AddressSanitizer: ([\w-]+):? ?(.*)$")
+SUMMARY = re.compile(r"SUMMARY: AddressSanitizer: ([\w-]+):? (.*)$")
 ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
 OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
 CUT_SUMMARY = re.compile(r"(.*?)(?: in (\S.*))?$")

@@ -78,11 +78,11 @@ class Banner(StackedBlock):
     """A report of some checker, with whatever numbered frames follow."""
 
     patience = 200
-    has_end = False
 
     def __init__(self, number: int, headline: str, pid: int | None, sentence: str) -> None:
         super().__init__(number, headline, pid)
         self.sentence = sentence
+        self.has_end = "Sanitizer: " in sentence
 
     def take(self, number: int, text: str) -> bool:
         if ENDS.search(text):
@@ -108,6 +108,7 @@ class Banner(StackedBlock):
                 frames=self.frames,
                 stacks=self.other_stacks,
                 pid=self.pid,
+                truncated=self.has_end and not self.ended,
                 detail=self.sentence,
             )
         )

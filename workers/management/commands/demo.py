@@ -21,7 +21,9 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--wait", type=int, default=120, help="seconds to wait until a worker has digested the demo")
+        parser.add_argument(
+            "--wait", type=int, default=120, help="seconds to wait until a worker has digested the demo"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         for demo in PROJECTS:
@@ -42,7 +44,9 @@ class Command(BaseCommand):
         end = time.monotonic() + seconds
         while left := waiting():
             if time.monotonic() > end:
-                raise CommandError(f"{left} logs and marks still wait. Is a worker running? celery -A workers.celery worker")
+                raise CommandError(
+                    f"{left} logs and marks still wait. Is a worker running? celery -A workers.celery worker"
+                )
             self.stdout.write(f"\rreading the demo, {left} to go … ", ending="")
             self.stdout.flush()
             time.sleep(0.5)

@@ -1,0 +1,53 @@
+"""A run: why the verdict is what it is. While its logs are read, its progress."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from dashboard import params_leaks as params
+from dashboard.access import project_for
+from dashboard.pages.outcome_lists import pages
+from dashboard.pages.shell import page
+from leaks.models import LaneOutcome, Project
+from leaks.queries import found, outcomes
+
+STOP_POLLING = 286  # htmx: swap this answer in, and ask no more
+
+
+@require_safe
+def outcome(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
+    project, given = project_for(request, slug), params.outcome_params(request.GET)
+    one = _outcome(project, public_id)
+    rows = outcomes.outcome_page(project, one, given.page)
+    reports = found.reports_of(one, given.signature, given.own, given.reports_page) if given.reports else None
+    return page(
+        request,
+        "pages/outcome.html",
+        project,
+        "overview",
+        rows=rows,
+        reports=reports,
+        pages=pages(rows, reports, given),
+    )
+
+
+@never_cache
+@require_safe
+def progress(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
+    """The part of the page that asks again every second. When all is read, the whole page is loaded anew."""
+    project = project_for(request, slug)
+    logs = outcomes.log_rows(outcomes.logs_of(_outcome(project, public_id)))
+    busy = any(log.busy and log.current for log in logs)
+    shown = {"project": project, "public_id": public_id, "logs": logs, "busy": busy}
+    answer = render(request, "partials/leaks/progress.html", shown, status=200 if busy else STOP_POLLING)
+    if not busy:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+def _outcome(project: Project, public_id: str) -> LaneOutcome:
+    one = outcomes.find(project, public_id)
+    if one is None:
+        raise Http404(f"{project.name} has no run {public_id!r}.")
+    return one

@@ -1,0 +1,143 @@
+"""Project settings, for admins: own roots, plumbing, lanes, members, tokens."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from dashboard.access import project_for, require
+from dashboard.pages import settings_changes as changes
+from dashboard.pages.settings_forms import LaneForm, MemberForm, ProjectForm, TokenForm
+from dashboard.pages.shell import page
+from leaks.errors import LeakledgerError
+from leaks.models import Project
+from leaks.queries.settings import settings_page
+from leaks.rows.settings_page import LaneSetting
+from leaks.words import MemberRole
+
+TEMPLATE = "pages/settings.html"
+REFUSED = 422
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest, slug: str) -> HttpResponse:
+    project = project_for(request, slug)
+    require(request, project, MemberRole.ADMIN)
+    if request.method == "POST":
+        return _change(request, project)
+    return _show(request, project)
+
+
+def _show(request: HttpRequest, project: Project, status: int = 200, **refused: Any) -> HttpResponse:
+    """The page; a form that was refused comes back with what its author typed."""
+    rows = settings_page(project, timezone.now())
+    shown = {
+        "rows": rows,
+        "project_form": ProjectForm(initial=vars(project)),
+        "lanes": [_lane_form(place, lane, refused) for place, lane in enumerate(rows.lanes)],
+        "new_lane": LaneForm(auto_id="new-lane-%s"),
+        "member_form": MemberForm(auto_id="member-%s"),
+        "token_form": TokenForm(auto_id="token-%s"),
+    }
+    return page(request, TEMPLATE, project, "settings", status, **{**shown, **refused})
+
+
+def _lane_form(place: int, lane: LaneSetting, refused: Mapping[str, Any]) -> tuple[LaneSetting, LaneForm]:
+    bound = refused.get("lane_form")
+    if isinstance(bound, LaneForm) and bound.data.get("before") == lane.name:
+        return lane, bound
+    return lane, LaneForm(initial=asdict(lane), auto_id=f"lane-{place}-%s")
+
+
+# --- What can be posted ----------------------------------------------------------------------------------------------
+
+
+def _change(request: HttpRequest, project: Project) -> HttpResponse:
+    action = ACTIONS.get(request.POST.get("do", ""))
+    if action is None:
+        raise BadRequest("do must name a change of this page.")
+    try:
+        return action(request, project)
+    except LeakledgerError as error:
+        messages.error(request, str(error))
+        return _back(project)
+
+
+def _back(project: Project) -> HttpResponse:
+    return redirect("settings", project.slug)
+
+
+def _done(request: HttpRequest, project: Project, said: str) -> HttpResponse:
+    messages.success(request, said)
+    return _back(project)
+
+
+def _project(request: HttpRequest, project: Project) -> HttpResponse:
+    form = ProjectForm(request.POST)
+    if not form.is_valid():
+        return _show(request, project, REFUSED, project_form=form)
+    changed = changes.change_project(project, _person(request), form.cleaned_data)
+    return _done(request, project, "Saved. It holds for logs read from now on." if changed else "Nothing to change.")
+
+
+def _lane(request: HttpRequest, project: Project) -> HttpResponse:
+    before = request.POST.get("before", "")
+    form = LaneForm(request.POST, auto_id=f"refused-{'lane' if before else 'new'}-%s")
+    if not form.is_valid():
+        return _show(request, project, REFUSED, **{"lane_form" if before else "new_lane": form})
+    changed = changes.save_lane(project, _person(request), before, form.cleaned_data)
+    said = f"{form.cleaned_data['name']}: saved. Earlier runs keep what was expected of them."
+    return _done(request, project, said if changed else "Nothing to change.")
+
+
+def _member(request: HttpRequest, project: Project) -> HttpResponse:
+    form = MemberForm(request.POST, auto_id="member-%s")
+    if not form.is_valid():
+        return _show(request, project, REFUSED, member_form=form)
+    changes.set_member(project, _person(request), form.cleaned_data["username"], form.cleaned_data["role"])
+    return _done(request, project, f"{form.cleaned_data['username']} is {form.cleaned_data['role']} now.")
+
+
+def _remove_member(request: HttpRequest, project: Project) -> HttpResponse:
+    username = request.POST.get("username", "")
+    changes.remove_member(project, _person(request), username)
+    return _done(request, project, f"{username} is no member any more.")
+
+
+def _token(request: HttpRequest, project: Project) -> HttpResponse:
+    """Answered without a redirect: the secret is kept nowhere, so this answer is the only one that can show it."""
+    form = TokenForm(request.POST, auto_id="token-%s")
+    if not form.is_valid():
+        return _show(request, project, REFUSED, token_form=form)
+    made = form.cleaned_data
+    secret = changes.add_token(project, _person(request), made["kind"], made["purpose"], form.expires())
+    return _show(request, project, secret=secret, secret_purpose=made["purpose"])
+
+
+def _revoke_token(request: HttpRequest, project: Project) -> HttpResponse:
+    changes.revoke_token(project, _person(request), request.POST.get("hint", ""))
+    return _done(request, project, "The token has ended.")
+
+
+ACTIONS: Mapping[str, Callable[[HttpRequest, Project], HttpResponse]] = {
+    "project": _project,
+    "lane": _lane,
+    "member": _member,
+    "remove_member": _remove_member,
+    "token": _token,
+    "revoke_token": _revoke_token,
+}
+
+
+def _person(request: HttpRequest) -> AbstractBaseUser:
+    # The role was checked before, and nobody but a person has one.
+    return cast("AbstractBaseUser", request.user)

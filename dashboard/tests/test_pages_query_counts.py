@@ -1,0 +1,75 @@
+"""No page asks more often when there is more to show: the counts are the same for one lane and for many."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from leaks import models
+from leaks.tests import cast
+from leaks.words import LogState, Verdict
+
+pytestmark = pytest.mark.django_db
+
+# Session, person and role come on top of them for who is signed in.
+SIGNED_OUT = {"home": 2, "overview": 12, "lanes": 8, "lane": 10}
+SIGNED_IN = {"home": 4, "overview": 15, "lanes": 11, "lane": 13, "settings": 11}
+LIMIT = 15
+
+
+@pytest.fixture(autouse=True)
+def _now():
+    with time_machine.travel(cast.NOW, tick=False):
+        yield
+
+
+@pytest.fixture(params=["small", "big"])
+def played(request):
+    played = cast.make_cast()
+    if request.param == "big":
+        _fill(played)
+    return played
+
+
+def _fill(played):
+    """Many of everything that a page lists."""
+    for number in range(6):
+        lane = models.Lane.objects.create(project=played.project, name=f"lane {number}")
+        for day in range(8):
+            at = cast.NOW - timedelta(days=day, hours=1)
+            outcome = cast.make_outcome(lane, cast.make_commit(played.project, f"{day}", at), at, Verdict.FINDINGS)
+            cast.make_log(outcome, "picture.png", LogState.FAILED)
+    for number in range(5):
+        cast.make_signature(played.red, f"engine::Leak{number}", 4096, number + 2)
+        models.Token.objects.create(
+            project=played.project, kind="read", purpose="x", hash=f"{number}", hint=f"{number}"
+        )
+        cast.make_project(f"other-{number}", public=True)
+    cast.roll_up(played.project)
+
+
+def address(page):
+    arguments = {"home": [], "lane": ["engine", "asan-ubsan"]}.get(page, ["engine"])
+    return reverse(page, args=arguments)
+
+
+def queries_of(client, page):
+    with CaptureQueriesContext(connection) as caught:
+        assert client.get(address(page)).status_code == 200
+    return [query["sql"] for query in caught.captured_queries]
+
+
+@pytest.mark.parametrize("page", SIGNED_OUT)
+def test_signed_out(client, played, page):
+    asked = queries_of(client, page)
+    assert len(asked) == SIGNED_OUT[page] <= LIMIT, "\n".join(asked)
+
+
+@pytest.mark.parametrize("page", SIGNED_IN)
+def test_signed_in(client, played, page):
+    client.force_login(played.people["admin"])
+    asked = queries_of(client, page)
+    assert len(asked) == SIGNED_IN[page] <= LIMIT, "\n".join(asked)
