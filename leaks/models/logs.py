@@ -137,7 +137,11 @@ class Report(models.Model):
             models.CheckConstraint(name="report_counts_from_one", condition=Q(count__gte=1)),
             models.CheckConstraint(
                 name="bytes_go_with_objects",
-                condition=Q(leaked_bytes=None, leaked_objects=None) | Q(leaked_bytes__gte=0, leaked_objects__gte=0),
+                # Both named as not null: a comparison with null is unknown, and a check lets the unknown pass.
+                condition=Q(leaked_bytes=None, leaked_objects=None)
+                | Q(
+                    leaked_bytes__isnull=False, leaked_bytes__gte=0, leaked_objects__isnull=False, leaked_objects__gte=0
+                ),
             ),
         )
         indexes = (models.Index(fields=("log", "line"), name="reports_by_line"),)
