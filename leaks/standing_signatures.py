@@ -1,7 +1,7 @@
 """When a signature was first and last seen, how often, and what it is called: from its sightings, never incremented."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
     kind: str
     leaked_bytes: int | None
     leaked_objects: int | None
-    count: int
+    times: int
 
 
 COLUMNS = ("key__signature_id", "key_id", "outcome_id", "log_id", "stack_id", "title", "kind", "leaked_bytes",
@@ -63,7 +63,7 @@ def rebuild_signatures(ids: Iterable[int]) -> None:
     marks.mark(_standing_of(moved))
 
 
-def _counted(rows: list[Signature]) -> dict[int, dict[str, Any]]:
+def _counted(rows: list[Signature]) -> dict[int, Mapping[str, Any]]:
     seen = _sightings(rows).values("key__signature_id").order_by()
     figures = seen.annotate(
         first=Min("outcome__happened_at"),
@@ -78,7 +78,7 @@ def _sightings(rows: Iterable[Signature | int]) -> QuerySet[Sighting]:
     return Sighting.objects.filter(key__signature__in=list(rows), outcome__withdrawn_at=None)
 
 
-def _edges(counted: dict[int, dict[str, Any]]) -> dict[int, Edges]:
+def _edges(counted: dict[int, Mapping[str, Any]]) -> dict[int, Edges]:
     moments = {moment for figure in counted.values() for moment in (figure["first"], figure["last"])}
     at_edges = _sightings(counted).filter(outcome__happened_at__in=moments).order_by(*ORDER, *WITHIN)
     by_signature: dict[int, list[Seen]] = defaultdict(list)
@@ -101,7 +101,7 @@ def _own_frames(edges: dict[int, Edges]) -> dict[tuple[int, int, int], int | Non
 
 
 def _apply(
-    row: Signature, figure: dict[str, Any], edge: Edges, frames: dict[tuple[int, int, int], int | None]
+    row: Signature, figure: Mapping[str, Any], edge: Edges, frames: dict[tuple[int, int, int], int | None]
 ) -> set[int]:
     """Set the columns; ids of the outcomes to which the signature is new, or no longer new."""
     first, latest = edge.first[0], edge.last[0]
@@ -114,7 +114,7 @@ def _apply(
     row.seen_outcomes, row.seen_commits = figure["outcomes"], figure["commits"]
     row.last_bytes = _sum(one.leaked_bytes for one in edge.last)
     row.last_objects = _sum(one.leaked_objects for one in edge.last)
-    row.last_count = sum(one.count for one in edge.last)
+    row.last_count = sum(one.times for one in edge.last)
     return {pk for pk in (was, first.outcome) if pk is not None} if was != first.outcome else set()
 
 

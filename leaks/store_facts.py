@@ -1,6 +1,6 @@
 """Facts, judgements and their lines as JSON and back. What the databases cannot hold is replaced here."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -8,6 +8,8 @@ from leaks.rows.facts import Judgement, Line, LogFacts
 
 _FACTS = TypeAdapter(LogFacts)
 _JUDGEMENT = TypeAdapter(Judgement)
+
+Number = TypeVar("Number", int, int | None)
 
 LARGEST = 2**63 - 1  # of a big integer column
 LARGEST_SMALL = 2**31 - 1  # of an integer column
@@ -40,7 +42,7 @@ def storable(text: str | None, limit: int | None = None) -> str:
     return (text or "").replace("\0", REPLACEMENT)[:limit]
 
 
-def bounded(number: int | None, largest: int = LARGEST) -> int | None:
+def bounded(number: Number, largest: int = LARGEST) -> Number:
     """A number as its column takes it: a log may print any number of digits."""
     return None if number is None else max(0, min(number, largest))
 

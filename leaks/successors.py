@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from leaks import marks
 from leaks.claims import merge
@@ -14,7 +14,8 @@ from leaks.rows.claims import ClaimRow
 from leaks.rows.folding import RunRow
 from leaks.words import ClaimSource, EffectiveClaim
 
-NEARBY = timedelta(days=7)  # how long before a run those may have begun whose place it took
+NEARBY = timedelta(days=7)  # how far from a run those may have begun whose place it took
+MOST = 50  # of them
 
 
 def successors_among(outcomes: list[LaneOutcome]) -> dict[int, int]:
@@ -88,15 +89,25 @@ def _said(outcome: LaneOutcome) -> str | None:
 
 
 def _older(outcome: LaneOutcome) -> list[LaneOutcome]:
-    """Cancelled outcomes before this one, of its branch or commit or without a known successor."""
-    if outcome.started_at is None:
-        return []
-    lane = LaneOutcome.objects.filter(
-        lane_id=outcome.lane_id,
-        run__provider=outcome.run.provider,
-        effective_claim=EffectiveClaim.CANCELLED,
-        happened_at__gte=outcome.started_at - NEARBY,
-        happened_at__lte=outcome.started_at,
-    ).exclude(pk=outcome.pk)
-    open_ended = Q(superseded_by=None) | Q(superseded_by__started_at__gte=outcome.started_at)
-    return list(lane.filter(open_ended).select_related("run").order_by("-happened_at")[:50])
+    """Outcomes of the lane that may stand differently because of this one: it is known to have taken their place, it began
+    while they were being cancelled, or they name its run.
+    """
+    lane = LaneOutcome.objects.filter(lane_id=outcome.lane_id, run__provider=outcome.run.provider)
+    near = Q(happened_at__range=(outcome.happened_at - NEARBY, outcome.happened_at + NEARBY))
+    found = lane.filter(Q(superseded_by=outcome) | (near & (_cancelled_under(outcome) | Q(_names(outcome)))))
+    return list(found.exclude(pk=outcome.pk).select_related("run").order_by("-happened_at")[:MOST])
+
+
+def _cancelled_under(outcome: LaneOutcome) -> Q:
+    began = outcome.started_at
+    if began is None:
+        return Q(pk__in=())
+    still_there = Q(finished_at=None) | Q(finished_at__gte=began)
+    return Q(effective_claim=EffectiveClaim.CANCELLED, started_at__lt=began) & still_there
+
+
+def _names(outcome: LaneOutcome) -> Exists:
+    """A claim names the outcome's run as the one that took its place."""
+    run = outcome.run
+    names = [str(run), f"{run.external_id}#{run.attempt}"]
+    return Exists(Claim.objects.filter(part__outcome=OuterRef("pk"), fields__superseded_by__in=names))

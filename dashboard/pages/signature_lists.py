@@ -66,8 +66,9 @@ def _column(name: str, sort: SignatureSort | None, numeric: bool, wanted: Signat
 
 
 def _spark(row: SignatureRow) -> Spark:
-    if not row.spark:
-        return spark((), "no outcome with a verdict yet")
+    known = [value for value in row.spark if value is not None]
+    if not known:
+        return spark((), "no outcome that tells")
     shown = size if row.last.bytes is not None else number
-    words = f"from {shown(row.spark[0])} to {shown(row.spark[-1])} in the last {len(row.spark)} outcomes with a verdict"
+    words = f"from {shown(known[0])} to {shown(known[-1])} over the last {len(known)} outcomes that tell"
     return spark(row.spark, words)

@@ -28,7 +28,7 @@ def request(user: User | None = None, secret: str = "") -> HttpRequest:
 
 def with_token(project: Project, kind: str) -> HttpRequest:
     made = request()
-    made.auth = access.make_token(project, kind, "test")[0]
+    made.auth = access.make_token(project, kind, "test")[0]  # type: ignore[attr-defined]  # ninja puts it there
     return made
 
 

@@ -145,7 +145,9 @@ def test_what_is_known_needs_no_hint(upload, hints: list[int]) -> None:
 
 def test_the_last_use_of_the_token_is_noted(upload) -> None:
     upload(("asan.log", TEXT))
-    assert timezone.now() - Token.objects.get().last_used_at < timedelta(minutes=1)
+    used = Token.objects.get().last_used_at
+    assert used is not None
+    assert timezone.now() - used < timedelta(minutes=1)
 
 
 def test_the_number_of_queries_does_not_grow_with_the_logs(upload, django_assert_max_num_queries) -> None:
@@ -160,7 +162,12 @@ def test_large_uploads_are_read_from_disk_in_pieces(upload, monkeypatch) -> None
     def watched(file):
         found = submitted(file)
         read = found.stream.read
-        found.stream.read = lambda size=-1: sizes.append(size) or read(size)
+
+        def noted(size: int = -1) -> bytes:
+            sizes.append(size)
+            return read(size)
+
+        monkeypatch.setattr(found.stream, "read", noted)
         return found
 
     monkeypatch.setattr(intake, "submitted", watched)
@@ -173,6 +180,7 @@ def test_drop_makes_a_scratch_project(hints: list[int]) -> None:
     receipt = intake.drop([SimpleUploadedFile("asan.log", TEXT)], {"exit_code": 1, "own_roots": ["src/"]})
     outcome = LaneOutcome.objects.select_related("lane__project").get(public_id=receipt.outcome)
     scratch = outcome.lane.project
+    assert scratch.ends_at is not None
     assert scratch.ends_at > timezone.now()
     assert (scratch.own_roots, scratch.public, outcome.lane.name) == (["src/"], True, "dropped")
     assert hints == [1]

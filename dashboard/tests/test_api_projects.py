@@ -38,8 +38,8 @@ def outcomes() -> list[str]:
 
 def ingested(commit: str, run: str, parent: str | None) -> str:
     file = SubmittedFile("asan.log", io.BytesIO(LEAK))
-    place = {"project": "engine", "lane": "asan", "branch": "main"}
-    receipt = receive(Submission(**place, commit=commit, parent=parent, run_id=run, exit_code=1, files=(file,)))
+    said = Submission("engine", "asan", commit, parent=parent, branch="main", run_id=run, exit_code=1, files=(file,))
+    receipt = receive(said)
     assert digest(Log.objects.get(public_id=receipt.logs[0].public_id).pk)
     while StaleMark.objects.exists():
         work_off()
@@ -141,9 +141,9 @@ def test_a_project_of_others_is_not_there(outcomes: list[str]) -> None:
 def test_an_upload_token_reads_outcomes_only(outcomes: list[str]) -> None:
     Project.objects.update(public=False)
     secret = make_token(Project.objects.get(), "upload", "lane")[1]
-    bearer = {"Authorization": f"Bearer {secret}"}
-    assert get(f"outcomes/{LaneOutcome.objects.latest('pk').public_id}", **bearer).status_code == 200
-    assert get("projects/engine/signatures", **bearer).status_code == 404
+    bearer = f"Bearer {secret}"
+    assert get(f"outcomes/{LaneOutcome.objects.latest('pk').public_id}", Authorization=bearer).status_code == 200
+    assert get("projects/engine/signatures", Authorization=bearer).status_code == 404
 
 
 def test_the_number_of_queries_is_bounded(outcomes: list[str], django_assert_max_num_queries) -> None:

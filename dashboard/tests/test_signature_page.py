@@ -9,7 +9,8 @@ from django.urls import reverse
 from dashboard.figures_leaks import history
 from dashboard.tests.leak_cast import HOSTILE, make_leak_cast, see_again
 from leaks import models
-from leaks.queries.signature_page import shows_absence, signature_page
+from leaks.queries.refs import shows_absence
+from leaks.queries.signature_page import signature_page
 from leaks.tests import cast
 from leaks.words import MemberRole, SignatureState, Verdict
 

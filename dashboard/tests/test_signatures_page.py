@@ -73,6 +73,13 @@ def test_the_line_shows_zero_for_an_outcome_that_proves_absence_and_leaves_out_w
     assert row.spark == (0, 65_536, 65_536)  # green, control, red; the four without a verdict have no point
 
 
+def test_an_outcome_that_does_not_tell_is_a_gap_in_the_line(played):
+    models.LaneOutcome.objects.filter(pk=played.control.pk).update(tests_complete=False)
+    models.Sighting.objects.filter(outcome=played.control).delete()
+    row = signature_list(played.project, SignatureFilter(sort=SignatureSort.BYTES)).rows[0]
+    assert row.spark == (0, None, 65_536)
+
+
 def test_what_is_no_leak_is_drawn_by_its_records(played):
     add_race(played)
     row = signature_list(played.project, SignatureFilter(kind="data-race")).rows[0]

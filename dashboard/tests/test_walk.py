@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from leaks.ingest import sweep
 from leaks.ingest.receive import receive
@@ -54,7 +54,7 @@ def digested(live_server):
 def page(request, chromium: Browser, live_server):
     """A page of a person who is not signed in: light and wide, or dark and narrow."""
     narrow = request.param == "narrow"
-    size = {"width": 390, "height": 844} if narrow else {"width": 1280, "height": 900}
+    size: ViewportSize = {"width": 390, "height": 844} if narrow else {"width": 1280, "height": 900}
     context = chromium.new_context(viewport=size, color_scheme="dark" if narrow else "light", base_url=live_server.url)
     context.add_init_script(WATCH)
     opened, faults = context.new_page(), []

@@ -56,6 +56,9 @@ DETECTORS: dict[str, tuple[Detector, ...]] = {
 }
 
 
+Needles = Mapping[str, tuple[int, ...]]  # a word, and the numbers of the listeners it concerns
+
+
 class Listener(Protocol):
     def line(self, number: int, text: str, key: Key) -> None: ...
 
@@ -76,6 +79,7 @@ class Reading:
         self._known = KnownRecords(self.streams)
         self._listeners: list[Listener] = [*self.runners, self.options, self.build, self.marks]
         self._needles = _by_needle([*(m.NEEDLES for m in RUNNERS), options.NEEDLES, build.NEEDLES, marks.NEEDLES])
+        self._tool_words = _by_needle([()] * len(self._listeners))  # in an overlong line only reports are looked for
         self._waiting = b""  # the start of a leak record whose end is in the next batch
         self._long_lines: list[int] = []
         self._asking: Key | None = None  # the marks reader wants the next line of this key
@@ -91,7 +95,7 @@ class Reading:
         if self._fast and b"\r" not in data and self._asking is None:
             at = self._records(data, wait=whole)
         if at < len(data):
-            self._plain(data[at:], whole=whole)
+            self._plain(data[at:], whole=whole, words=self._tool_words if batch.inside_long else None)
         self._note_last_line(data)
 
     def _note_last_line(self, data: bytes) -> None:
@@ -126,14 +130,15 @@ class Reading:
             return len(data)
         return at
 
-    def _plain(self, data: bytes, *, whole: bool = True) -> None:
+    def _plain(self, data: bytes, *, whole: bool = True, words: Needles | None = None) -> None:
         lines = list(segments(unstamped(data), self.number, whole=whole))
         if not whole and lines and lines[-1][1].isspace():  # the start of a line, not a blank one
             lines.pop()
             whole = True
         self.number += data.count(b"\n")
         frames = [with_address(text) if "#" in text else None for _, text in lines]
-        wanted = self._wanted(["" if frame else text for (_, text), frame in zip(lines, frames, strict=True)])
+        texts = ["" if frame else text for (_, text), frame in zip(lines, frames, strict=True)]
+        wanted = _wanted(texts, self._needles if words is None else words)
         order = [*sorted(wanted), len(lines)]
         turn = index = 0
         while index < len(lines):
@@ -150,21 +155,6 @@ class Reading:
                 index = order[turn]
                 continue
             index += 1
-
-    def _wanted(self, lines: Sequence[str]) -> dict[int, set[int]]:
-        """Which lines hold a word of which listener. The tools count as one more, whose number is that of the listeners."""
-        text = "\n".join(lines)
-        starts: list[int] = []
-        wanted: dict[int, set[int]] = {}
-        for needle, listeners in self._needles.items():
-            at = text.find(needle)
-            if at >= 0 and not starts:
-                starts = _starts(lines)
-            while at >= 0:
-                index = bisect_right(starts, at) - 1
-                wanted.setdefault(index, set()).update(listeners)
-                at = text.find(needle, starts[index + 1])
-        return wanted
 
     def _line(self, number: int, text: str, listeners: Iterable[int]) -> None:
         text, key = self._prefixes.strip(text)
@@ -230,8 +220,8 @@ class Reading:
         return tuple(detector for detector in Detector if detector in found)
 
 
-def _by_needle(listeners: Sequence[Sequence[str]]) -> dict[str, tuple[int, ...]]:
-    """Each word once, with the listeners it concerns; the tools and the prefixes stand behind them as one."""
+def _by_needle(listeners: Sequence[Sequence[str]]) -> Needles:
+    """Each word once, with the listeners it concerns. The tools and the prefixes count as one more, behind the listeners."""
     needles: dict[str, list[int]] = {}
     for index, words in enumerate(
         [*listeners, [*prefixes.NEEDLES, *(word for tool in TOOLS for word in tool.needles)]]
@@ -239,6 +229,22 @@ def _by_needle(listeners: Sequence[Sequence[str]]) -> dict[str, tuple[int, ...]]
         for word in words:
             needles.setdefault(word, []).append(index)
     return {word: tuple(dict.fromkeys(indices)) for word, indices in needles.items()}
+
+
+def _wanted(lines: Sequence[str], needles: Needles) -> dict[int, set[int]]:
+    """Which lines hold a word of which listener."""
+    text = "\n".join(lines)
+    starts: list[int] = []
+    wanted: dict[int, set[int]] = {}
+    for needle, listeners in needles.items():
+        at = text.find(needle)
+        if at >= 0 and not starts:
+            starts = _starts(lines)
+        while at >= 0:
+            index = bisect_right(starts, at) - 1
+            wanted.setdefault(index, set()).update(listeners)
+            at = text.find(needle, starts[index + 1])
+    return wanted
 
 
 def _starts(lines: Sequence[str]) -> list[int]:

@@ -38,11 +38,12 @@ class Limits:
 class Batch:
     """Cleaned bytes of whole lines, each but the last of the log ended by "\\n". A lone "\\r" separates segments.
 
-    `long_lines`: how many line ends stand before each line that was found too long.
+    `long_lines`: how many line ends stand before each line that was found too long. `inside_long`: all of it is part of such a line.
     """
 
     data: bytes
     long_lines: tuple[int, ...] = ()
+    inside_long: bool = False
 
 
 def segments(data: bytes, first: int, *, whole: bool = True) -> Iterator[tuple[int, str]]:
@@ -135,7 +136,8 @@ class Lines:
 
     def _batch(self, data: bytes) -> Batch:
         long_lines = self._long_lines(data)
-        return Batch(self._clean(self._with_long_lines_cut(data)), long_lines)
+        inside_long = self._length > self._limits.line and self._length >= len(data)
+        return Batch(self._clean(self._with_long_lines_cut(data)), long_lines, inside_long)
 
     def _long_lines(self, data: bytes) -> tuple[int, ...]:
         """A line may reach over many batches: its length so far is carried along."""

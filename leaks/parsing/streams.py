@@ -14,6 +14,7 @@ from leaks.parsing.tools.lsan import LeakCheck
 from leaks.rows.facts import Line
 
 Owner = Callable[[Key], str | None]
+MOST_OPEN = 12  # reports told apart in one stream at once
 NEAR_END = 20  # lines behind a report that still count as its surroundings when the log ends
 EXPECTED = "death test"
 
@@ -112,11 +113,16 @@ class Stream:
             if block is None:
                 continue
             if not (block.done and self._ledger.knows_summary(text)):
-                block.test = self._owner(self.key)
-                block.siblings = self.blocks
-                self.blocks.append(block)
-                self.settle()
+                self._add(block)
             return
+
+    def _add(self, block: Block) -> None:
+        block.test = self._owner(self.key)
+        block.siblings = self.blocks
+        self.blocks.append(block)
+        if len(self.blocks) > MOST_OPEN:
+            self.blocks[0].close()
+        self.settle()
 
     def settle(self) -> None:
         """Hand over what the blocks have ready; blocks that are done leave."""

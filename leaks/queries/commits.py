@@ -53,6 +53,7 @@ def commit_page(project: Project, commit: Commit) -> CommitPage:
         sha=commit.sha,
         title=commit.title,
         committed_at=commit.committed_at,
+        first_run_at=commit.ordered_at,
         branches=branches,
         parents=_parents(project, commit),
         verdict=folded.verdict.value if lanes else "",

@@ -16,6 +16,14 @@ from leaks.rows.run_pages import FoundRow, OwnPlace, Reports
 
 PAGE_LENGTH = 25
 PLACES = 5
+DETAILS = (
+    "log_id",
+    "log__public_id",
+    "kind",
+    "finding",
+    "key__signature_id",
+    *(f"key__signature__{name}" for name in ("public_id", "title", "state", "own")),
+)
 
 
 def signatures_in(outcome: LaneOutcome, page: int) -> tuple[tuple[FoundRow, ...], int]:
@@ -34,28 +42,29 @@ def signatures_in(outcome: LaneOutcome, page: int) -> tuple[tuple[FoundRow, ...]
     return tuple(_found_row(details[row["key__signature_id"]], row) for row in shown), count
 
 
-def _details(outcome: LaneOutcome, signatures: list[int]) -> dict[int, list[Sighting]]:
-    """The sightings of some signatures with what a row shows of them, the first line first."""
-    found: dict[int, list[Sighting]] = defaultdict(list)
+def _details(outcome: LaneOutcome, signatures: list[int]) -> dict[int, list[Mapping[str, Any]]]:
+    """What a row shows of a signature besides its sums, by log and kind, the first line first."""
+    found: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     sightings = Sighting.objects.filter(outcome=outcome, key__signature_id__in=signatures)
-    for one in sightings.select_related("key__signature", "log").order_by("log_id", "first_line"):
-        found[one.key.signature_id].append(one)
+    # Grouped: a signature may have as many sightings as the log has stacks that lead to it.
+    rows = sightings.values(*DETAILS).annotate(line=Min("first_line")).order_by("log_id", "line")
+    for row in rows:
+        found[row["key__signature_id"]].append(row)
     return found
 
 
-def _found_row(sightings: list[Sighting], sums: Mapping[str, Any]) -> FoundRow:
-    first = sightings[0]
-    signature = first.key.signature
+def _found_row(details: list[Mapping[str, Any]], sums: Mapping[str, Any]) -> FoundRow:
+    first = details[0]
     return FoundRow(
-        public_id=signature.public_id,
-        title=signature.title,
-        state=signature.state,
-        own=signature.own,
-        finding=any(one.finding for one in sightings),
-        kinds=tuple(sorted({one.kind for one in sightings})),
+        public_id=first["key__signature__public_id"],
+        title=first["key__signature__title"],
+        state=first["key__signature__state"],
+        own=first["key__signature__own"],
+        finding=any(one["finding"] for one in details),
+        kinds=tuple(sorted({one["kind"] for one in details})),
         amount=amount(sums),
-        log=first.log.public_id,
-        line=first.first_line,
+        log=first["log__public_id"],
+        line=first["line"],
     )
 
 
@@ -96,7 +105,7 @@ def reports_of(outcome: LaneOutcome, signature: str, own: bool, page: int) -> Re
         reports = reports.filter(key__signature__public_id=signature)
     if own:
         reports = reports.filter(own=True)
-    related = reports.select_related("log", "key__signature", "own_frame").order_by("log__name", "ordinal")
+    related = reports.select_related("log", "key__signature").defer("log__facts").order_by("log__name", "ordinal")
     shown = list(related[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH])
     rows, records = _counts(reports, shown, page)
     return Reports(

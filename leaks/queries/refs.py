@@ -61,3 +61,15 @@ def outcome_ref(outcome: LaneOutcome) -> OutcomeRef:
 
 def optional_ref(outcome: LaneOutcome | None) -> OutcomeRef | None:
     return None if outcome is None else outcome_ref(outcome)
+
+
+def shows_absence(family: str, outcome: LaneOutcome) -> bool:
+    """Whether silence means absence: everywhere in a clean outcome, else where it would have been shown.
+
+    A leak shows in the leak check, after the tests; any other finding shows once the tests have run.
+    """
+    if outcome.verdict != Verdict.FINDINGS:
+        return outcome.verdict == Verdict.CLEAN
+    checked = outcome.leaked_bytes is not None
+    ran = checked if outcome.tests_complete is None else outcome.tests_complete
+    return ran and (checked or family != "leak")

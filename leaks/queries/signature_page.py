@@ -7,11 +7,10 @@ from django.db.models import F, QuerySet
 
 from leaks.models import LaneOutcome, Project, Report, Sighting, Signature
 from leaks.queries.journal_rows import journal_of
-from leaks.queries.refs import PROVEN, SUMS, amount, seen_ref, total
+from leaks.queries.refs import PROVEN, SUMS, amount, seen_ref, shows_absence, total
 from leaks.queries.signatures import place_of, proven_since
 from leaks.queries.stacks import StackReader
 from leaks.rows.leak_pages import Amount, HistoryPoint, KindShare, ReportRow, SignaturePage
-from leaks.words import Verdict
 
 HISTORY_LENGTH = 200  # outcomes of the lanes that saw it
 RECENT = 20  # outcomes whose records tell tests and variants
@@ -118,18 +117,6 @@ def _amount_in(one: Signature, outcome: LaneOutcome, kinds: Mapping[str, Amount]
     if not shows_absence(one.family, outcome):
         return None
     return Amount(0, 0, 0) if one.family == "leak" else Amount(None, None, 0)
-
-
-def shows_absence(family: str, outcome: LaneOutcome) -> bool:
-    """Whether silence means absence: everywhere in a clean outcome, else where it would have been shown.
-
-    A leak shows in the leak check, after the tests; any other finding shows once the tests have run.
-    """
-    if outcome.verdict != Verdict.FINDINGS:
-        return outcome.verdict == Verdict.CLEAN
-    checked = outcome.leaked_bytes is not None
-    ran = checked if outcome.tests_complete is None else outcome.tests_complete
-    return ran and (checked or family != "leak")
 
 
 def _kinds(one: Signature, kinds: Mapping[int, Mapping[str, Amount]]) -> tuple[KindShare, ...]:

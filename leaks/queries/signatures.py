@@ -4,14 +4,14 @@ Eight queries whatever the page holds, nine from the second page on. Free text s
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from leaks.models import Frame, Lane, LaneOutcome, Project, Sighting, Signature, SignatureKey
-from leaks.queries.refs import PROVEN, SUMS, amount, seen_ref
+from leaks.queries.refs import PROVEN, SUMS, amount, seen_ref, shows_absence
 from leaks.rows.leak_pages import Amount, SignatureFilter, SignatureList, SignatureRow, SignatureSort
 
 SORTS = {
@@ -23,6 +23,14 @@ SORTS = {
     SignatureSort.OUTCOMES: "seen_outcomes",
     SignatureSort.TITLE: "title",
 }
+RELATED = ("own_frame", "first_seen__run__commit", "last_seen__run__commit")
+# What a row shows: outcomes are wide, and a page would else carry two whole ones for each of its rows.
+SEEN_COLUMNS = ("public_id", "happened_at", "run__commit__sha")
+COLUMNS = (
+    *("public_id", "title", "state", "own", "family", "kind", "first_seen_at", "last_seen_at", "seen_outcomes"),
+    *("last_bytes", "last_objects", "last_count", "own_frame__file", "own_frame__line"),
+    *(f"{seen}__{column}" for seen in ("first_seen", "last_seen") for column in SEEN_COLUMNS),
+)
 SPARK_LENGTH = 30
 SPARK_POOL = 120  # outcomes of all lanes that the sparklines of one page are cut from
 
@@ -87,8 +95,7 @@ def _page(known: QuerySet[Signature], matching: QuerySet[Signature], wanted: Sig
     """One row more than asked for tells whether there is a next page."""
     column = SORTS[wanted.sort]
     order = F(column).asc(nulls_last=True) if wanted.ascending else F(column).desc(nulls_last=True)
-    related = ("own_frame", "first_seen__run__commit", "last_seen__run__commit")
-    ordered = matching.select_related(*related).order_by(order, "public_id")
+    ordered = matching.select_related(*RELATED).only(*COLUMNS).order_by(order, "public_id")
     if wanted.after:
         ordered = ordered.filter(_beyond(known, column, wanted))
     return ordered[: wanted.limit + 1]
@@ -124,7 +131,7 @@ def _of(one: Signature, lanes: Iterable[int], proven: Mapping[tuple[int, datetim
     return sum(proven.get((lane, one.first_seen_at), 0) for lane in lanes)
 
 
-def _row(one: Signature, lanes: Iterable[str], proven: int, spark: tuple[int, ...]) -> SignatureRow:
+def _row(one: Signature, lanes: Iterable[str], proven: int, spark: tuple[int | None, ...]) -> SignatureRow:
     return SignatureRow(
         public_id=one.public_id,
         title=one.title,
@@ -158,18 +165,25 @@ def _lanes_of(shown: list[Signature]) -> dict[int, set[int]]:
     return lanes
 
 
-def _sparks(shown: list[Signature], lanes: Mapping[int, set[int]]) -> dict[int, tuple[int, ...]]:
+def _sparks(shown: list[Signature], lanes: Mapping[int, set[int]]) -> dict[int, tuple[int | None, ...]]:
     wanted = set().union(*(lanes[one.pk] for one in shown))
-    pool = list(_proven(wanted).order_by("-happened_at").values_list("pk", "lane_id")[:SPARK_POOL])
-    sightings = Sighting.objects.filter(key__signature__in=shown, outcome__in=[pk for pk, _ in pool])
+    proven = _proven(wanted).only("lane_id", "verdict", "leaked_bytes", "tests_complete")
+    pool = list(proven.order_by("-happened_at")[:SPARK_POOL])
+    sightings = Sighting.objects.filter(key__signature__in=shown, outcome__in=pool)
     sums = sightings.values("key__signature_id", "outcome_id").annotate(**SUMS).order_by()
     amounts = {(row["key__signature_id"], row["outcome_id"]): amount(row) for row in sums}
     return {one.pk: _spark(one, lanes[one.pk], pool, amounts) for one in shown}
 
 
 def _spark(
-    one: Signature, lanes: set[int], pool: list[tuple[int, int]], amounts: Mapping[tuple[int, int], Amount]
-) -> tuple[int, ...]:
-    outcomes = [pk for pk, lane in pool if lane in lanes][:SPARK_LENGTH]
-    values = (amounts.get((one.pk, pk), Amount(0, 0, 0)) for pk in reversed(outcomes))
-    return tuple(value.bytes if value.bytes is not None else value.count for value in values)
+    one: Signature, lanes: set[int], pool: Sequence[LaneOutcome], amounts: Mapping[tuple[int, int], Amount]
+) -> tuple[int | None, ...]:
+    outcomes = [outcome for outcome in pool if outcome.lane_id in lanes][:SPARK_LENGTH]
+    return tuple(_point(one, outcome, amounts.get((one.pk, outcome.pk))) for outcome in reversed(outcomes))
+
+
+def _point(one: Signature, outcome: LaneOutcome, seen: Amount | None) -> int | None:
+    """Bytes, or records of what is no leak; null where the outcome does not tell."""
+    if seen is None:
+        return 0 if shows_absence(one.family, outcome) else None
+    return seen.count if seen.bytes is None else seen.bytes

@@ -29,7 +29,7 @@ class SignatureFilter:
     sort: SignatureSort = SignatureSort.LAST_SEEN
     ascending: bool = False
     after: str = ""
-    limit: int = 50
+    limit: int = 30
 
     @property
     def narrowed(self) -> bool:
@@ -58,7 +58,7 @@ class Amount:
 class SignatureRow:
     """A row of the list. `seen` of `proven`: outcomes that show it, of those with a verdict in its lanes since it was first seen.
 
-    `spark` holds the bytes (records where it is no leak) in the latest outcomes with a verdict, oldest first.
+    `spark` holds the bytes (records where it is no leak) in the latest outcomes with a verdict, oldest first; null: it does not tell.
     """
 
     public_id: str
@@ -73,7 +73,7 @@ class SignatureRow:
     last_seen: SeenRef | None
     seen: int
     proven: int
-    spark: tuple[int, ...] = ()
+    spark: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ class CommitPage:
     sha: str
     title: str
     committed_at: datetime | None
+    first_run_at: datetime | None
     branches: tuple[str, ...]
     parents: tuple[ParentRef, ...]
     verdict: str

@@ -41,7 +41,9 @@ RANKS = (
         "leaks.parsing.tools.* leaks.parsing.runners.* leaks.parsing.options leaks.parsing.build leaks.parsing.marks",
         strangers=True,
     ),
-    Rank("leaks.parsing.streams leaks.parsing.known leaks.parsing.dispatch leaks.own leaks.rules leaks.providers.*"),
+    Rank(
+        "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.known leaks.parsing.dispatch leaks.own leaks.rules leaks.providers.*"
+    ),
     Rank(
         "leaks.signature leaks.claims leaks.witnesses leaks.blindness leaks.situation leaks.because leaks.flags "
         "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.comparison leaks.gate leaks.growth leaks.lifecycle "
@@ -50,8 +52,8 @@ RANKS = (
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank("leaks.journal leaks.ownership leaks.search leaks.lane_views leaks.queries.*"),
     Rank(
-        "leaks.store_frames leaks.store_keys leaks.store leaks.rollups leaks.successors leaks.standing_signatures leaks.standing leaks.notices leaks.triage "
-        "leaks.review leaks.retention"
+        "leaks.store_frames leaks.store_keys leaks.store leaks.rollups leaks.successors leaks.standing_signatures "
+        "leaks.standing leaks.notices leaks.triage leaks.review leaks.retention"
     ),
     Rank("leaks.ingest.*"),
     Rank("leaks.management.commands.*"),

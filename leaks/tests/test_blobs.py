@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from leaks.unpacking import _walk_frames, unpack
 
 TEXT = b"==1==ERROR: LeakSanitizer: detected memory leaks\n" * 400
 LIMIT = 10 * 1024 * 1024
+PACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": zstandard.compress}
 
 
 @pytest.fixture(autouse=True)
@@ -130,15 +132,13 @@ def test_old_bytes_are_written_anew_so_that_the_sweep_spares_them(logs: Path) ->
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.binary(max_size=5000), max_size=4), st.sampled_from(["gzip", "zstd"]))
 def test_members_one_after_the_other_are_read_to_the_last(pieces: list[bytes], kind: str) -> None:
-    pack = {"gzip": gzip.compress, "zstd": zstandard.compress}[kind]
-    assert unpacked(b"".join(pack(piece) for piece in pieces)) == b"".join(pieces)
+    assert unpacked(b"".join(PACK[kind](piece) for piece in pieces)) == b"".join(pieces)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=3000), st.integers(1, 400), st.sampled_from(["gzip", "zstd"]), st.data())
 def test_a_cut_anywhere_is_noticed(piece: bytes, times: int, kind: str, data: st.DataObject) -> None:
-    pack = {"gzip": gzip.compress, "zstd": zstandard.compress}[kind]
-    whole = pack(piece * times)
+    whole = PACK[kind](piece * times)
     cut = data.draw(st.integers(4, len(whole) - 1))
     with pytest.raises(Unreadable):
         unpacked(whole[:cut])

@@ -1,33 +1,35 @@
 import gzip
 import io
-from collections.abc import Callable
 from datetime import timedelta
 from itertools import permutations
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
 from django.db import OperationalError
 from django.db.models import F
 from django.db.models.functions import Now
+from pytest_django import Settings
 
 from leaks import blobs
-from leaks.errors import LostLease, PermanentError, TooLarge, Unreadable
+from leaks.errors import PermanentError, TooLarge, Unreadable
 from leaks.ingest import digest as digesting
 from leaks.ingest import lease
 from leaks.ingest.digest import digest, judge_outcome
 from leaks.models import Log, Part, Report, Signature, SignatureKey, StaleMark
 from leaks.rows.intake import SubmittedFile
 from leaks.tests.ledger import LEAKY, OTHER, big_log, dump, log_text, named, only_log, outcome, settle, submit, wipe
+from leaks.tests.meantime import failing, meanwhile
 from leaks.words import LogState, Reason, Verdict
 
 pytestmark = pytest.mark.django_db
 
 
-def failing(error: Exception) -> Callable[..., Any]:
-    def fail(*_args: object, **_kwargs: object) -> None:
-        raise error
-
-    return fail
+def taken_over(log: Log) -> None:
+    """Its reader was silent for too long, and another worker has it now."""
+    Log.objects.filter(pk=log.pk).update(lease_until=Now() - timedelta(seconds=1))
+    assert lease.take(log.pk)
 
 
 def again(log: Log) -> None:
@@ -185,7 +187,7 @@ def test_a_claim_after_the_log_is_judged_without_reading_it_again() -> None:
     assert outcome(1).reason == Reason.PENDING
     submit(1)
     blob = only_log().blob.sha256
-    (blobs._storage()).delete(blobs.address(blob))
+    storages["logs"].delete(blobs.address(blob))
     settle()
     assert outcome(1).verdict == Verdict.CLEAN
 
@@ -200,7 +202,11 @@ def test_judging_an_outcome_that_is_gone_does_nothing() -> None:
 @pytest.mark.parametrize("error", [Unreadable("Cut."), TooLarge("Big.")])
 def test_bytes_that_can_never_be_read_are_refused(monkeypatch: pytest.MonkeyPatch, error: PermanentError) -> None:
     submit(1, log_text())
-    monkeypatch.setattr(digesting, "open_blob", failing(error))
+
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(storages["logs"], "open", refuse)
     assert not digest(only_log().pk)
     assert (only_log().state, only_log().error) == (LogState.REFUSED, str(error))
     settle()
@@ -209,13 +215,10 @@ def test_bytes_that_can_never_be_read_are_refused(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), OperationalError("disk full"), RecursionError(), LookupError()])
-def test_after_an_unexpected_error_the_log_waits_and_nothing_is_written(
-    monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_after_an_unexpected_error_the_log_waits_and_nothing_is_written(error: Exception) -> None:
     submit(1, log_text((LEAKY, 64)))
     before = dump()
-    with monkeypatch.context() as patch:
-        patch.setattr(digesting, "rejudge", failing(error))
+    with failing('UPDATE "leaks_laneoutcome"', error):
         assert not digest(only_log().pk)
     log = only_log()
     assert (log.state, log.attempts) == (LogState.RECEIVED, 1)
@@ -228,31 +231,29 @@ def test_after_an_unexpected_error_the_log_waits_and_nothing_is_written(
     assert only_log().error == ""
 
 
-def test_a_parser_that_fails_five_times_ends_in_a_failed_log_and_no_clean_verdict(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    submit(1, log_text())
-    monkeypatch.setattr(digesting.dispatch, "read", failing(ValueError("odd")))
+def test_reading_that_fails_five_times_ends_in_a_failed_log_and_no_clean_verdict() -> None:
+    submit(1, log_text(passed=4711))  # bytes of its own: they are spoiled
+    address = blobs.address(only_log().blob.sha256)
+    storages["logs"].delete(address)
+    storages["logs"].save(address, ContentFile(b"no zstd"))
     for _ in range(lease.MOST_ATTEMPTS):
         digest(only_log().pk)
         Log.objects.update(retry_at=None)
     settle()
-    assert (only_log().state, only_log().error) == (LogState.FAILED, "ValueError: odd")
+    assert (only_log().state, only_log().attempts) == (LogState.FAILED, lease.MOST_ATTEMPTS)
+    assert only_log().error.startswith("ZstdError: ")
     assert (outcome(1).verdict, outcome(1).rule) == (Verdict.NO_VERDICT, "log_unreadable")
 
 
-def test_who_loses_the_lease_while_reading_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_loses_the_lease_while_reading_writes_nothing_and_that_is_no_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     submit(1, log_text((LEAKY, 64)))
     before = dump()
     log = only_log()
-
-    def taken_over(point: str) -> None:
-        if point == "before_write":
-            Log.objects.filter(pk=log.pk).update(lease_until=Now() - timedelta(seconds=1))
-            assert lease.take(log.pk)
-
-    monkeypatch.setattr(digesting, "reach", taken_over)
-    assert not digest(log.pk)
+    with meanwhile('FROM "leaks_frame"', lambda: taken_over(log)):
+        assert not digest(log.pk)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
     after = dump()
     changing = {"logs"}
     assert {name: rows for name, rows in after.items() if name not in changing} == {
@@ -261,19 +262,12 @@ def test_who_loses_the_lease_while_reading_writes_nothing(monkeypatch: pytest.Mo
     assert (only_log().state, only_log().attempts, only_log().facts) == (LogState.READING, 2, {})
 
 
-def test_a_lost_lease_is_no_error(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    submit(1, log_text())
-    monkeypatch.setattr(digesting, "_read", failing(LostLease("gone")))
-    assert not digest(only_log().pk)
-    assert not [record for record in caplog.records if record.levelname == "ERROR"]
-
-
-def test_the_lease_is_renewed_and_the_progress_told_while_a_log_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    submit(1, log_text())
+def test_the_lease_is_renewed_and_the_progress_told_while_a_log_is_read(settings: Settings) -> None:
+    settings.LEAKLEDGER_LEASE_SECONDS = 0  # so that each piece renews it
+    submit(1, log_text() + "a line of a build\n" * (4 * digesting.CHUNK // 18))
     told: list[int] = []
-    monkeypatch.setattr(digesting, "CHUNK", 30)
-    monkeypatch.setattr(lease.Lease, "renew", lambda _self, progress: told.append(progress))
-    assert digest(only_log().pk)
+    with meanwhile('UPDATE "leaks_log"', lambda: told.append(only_log().progress), times=99):
+        assert digest(only_log().pk)
     assert told == sorted(told)
     assert len({one for one in told if 0 < one < 99}) > 1
 
@@ -285,7 +279,7 @@ def test_a_gzip_upload_is_read_like_a_plain_one() -> None:
     assert outcome(1).verdict == Verdict.FINDINGS
 
 
-def test_a_signature_that_another_worker_removed_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signature_that_another_worker_removed_is_made_again() -> None:
     submit(1, log_text((LEAKY, 64)))
     settle()
     first = dump()

@@ -7,8 +7,11 @@ from django.test import override_settings
 from leaks import journal
 from leaks.models import Decision, Token
 from leaks.tests import cast
+from leaks.tests.meantime import meanwhile
 
 pytestmark = pytest.mark.django_db
+
+HEAD = 'SELECT "leaks_decision"."sequence"'
 
 
 @pytest.fixture
@@ -121,23 +124,23 @@ def test_what_was_hashed_is_what_the_database_gives_back(project, person):
     assert journal.verify(project) == []
 
 
-def test_a_lost_race_takes_the_next_number(project, person, monkeypatch):
+def test_a_lost_race_takes_the_next_number(project, person):
     """Two writers saw the same head: the second one is refused by the constraint and goes on after the first."""
     record(project, person)
-    stale, true_head = journal.head(project), journal.head
-    record(project, person, "intended")
-    answers = iter([stale])
-    monkeypatch.setattr(journal, "head", lambda project: next(answers, None) or true_head(project))
-    entry = record(project, person, "third_party")
+    with meanwhile(HEAD, lambda: record(project, person, "intended")):
+        entry = record(project, person, "third_party")
+    assert [one.what for one in Decision.objects.order_by("sequence")] == ["confirmed", "intended", "third_party"]
     assert entry.sequence == 3
     assert journal.verify(project) == []
 
 
-def test_who_loses_every_race_says_so(project, person, monkeypatch):
-    record(project, person)
-    monkeypatch.setattr(journal, "head", lambda _: journal.Head(0, ""))
-    with pytest.raises(journal.JournalBusy):
+def test_who_loses_every_race_says_so(project, person):
+    others = meanwhile(HEAD, lambda: record(project, person, "intended"), times=journal.TRIES)
+    with others, pytest.raises(journal.JournalBusy):
         record(project, person)
+    assert set(Decision.objects.values_list("what", flat=True)) == {"intended"}
+    assert journal.head(project).sequence == journal.TRIES
+    assert journal.verify(project) == []
 
 
 def test_an_entry_that_breaks_another_rule_is_no_race(project, person):

@@ -8,14 +8,10 @@ from leaks import marks
 from leaks.ingest import lease, sweep
 from leaks.models import LaneOutcome, Log, StaleMark
 from leaks.tests.ledger import LEAKY, log_text, only_log, outcome, settle, submit
+from leaks.tests.meantime import meanwhile
 from leaks.words import LogState, Verdict
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_chores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep, "CHORES", ())
 
 
 def test_an_idle_look_is_one_query(django_assert_num_queries: Any) -> None:
@@ -85,18 +81,17 @@ def test_a_mark_that_cannot_be_worked_off_holds_up_no_other(caplog: pytest.LogCa
     assert "stay for now" in caplog.text
 
 
-def test_a_mark_that_is_set_again_while_it_is_worked_off_is_worked_off_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mark_that_is_set_again_while_it_is_worked_off_is_worked_off_again() -> None:
     submit(1)
+    again = [marks.outcome(outcome(1).pk)]
     judged: list[int] = []
-
-    def judge(outcome_id: int) -> None:
-        judged.append(outcome_id)
-        if len(judged) == 1:
-            marks.mark([marks.outcome(outcome_id)])
-
-    monkeypatch.setattr(sweep, "judge_outcome", judge)
-    sweep.work_off()
+    with (
+        meanwhile('UPDATE "leaks_part"', lambda: judged.append(1), times=9),
+        meanwhile('UPDATE "leaks_part"', lambda: marks.mark(again)),
+    ):
+        sweep.work_off()
     assert len(judged) == 2
+    assert not StaleMark.objects.exists()
 
 
 def test_marks_of_what_is_gone_are_worked_off() -> None:

@@ -1,10 +1,12 @@
 """Deciding about a signature: state and journal change together or not at all."""
 
 import pytest
+from django.db import OperationalError
 
 from leaks import journal, models, triage
 from leaks.errors import BadSubmission, Conflict
 from leaks.tests import cast
+from leaks.tests.meantime import failing
 from leaks.words import SignatureState
 
 pytestmark = pytest.mark.django_db
@@ -70,21 +72,10 @@ def test_a_merged_signature_takes_no_decision(played):
         decide(played)
 
 
-def test_when_the_journal_fails_the_state_stays(played, monkeypatch):
-    def fail(*args, **kwargs):
-        raise journal.JournalBusy("busy")
-
-    monkeypatch.setattr(journal, "record", fail)
-    with pytest.raises(journal.JournalBusy):
+@pytest.mark.parametrize("statement", ['INSERT INTO "leaks_decision"', 'UPDATE "leaks_signature"'])
+def test_when_the_journal_or_the_state_fails_both_stay(played, statement):
+    with failing(statement, OperationalError("disk full")), pytest.raises(OperationalError):
         decide(played)
+    assert played.signature.state == SignatureState.UNTRIAGED
     assert models.Signature.objects.get(pk=played.signature.pk).state == SignatureState.UNTRIAGED
-
-
-def test_when_the_state_fails_the_journal_stays(played, monkeypatch):
-    def fail(self, *args, **kwargs):
-        raise RuntimeError("disk full")
-
-    monkeypatch.setattr(models.Signature, "save", fail)
-    with pytest.raises(RuntimeError):
-        decide(played)
     assert not models.Decision.objects.exists()

@@ -3,7 +3,7 @@
 import hashlib
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from leaks.rows.intake import Submission, SubmittedFile
@@ -81,22 +81,18 @@ def by_hand(commit: str, parent: str | None, at: datetime, pid: int) -> Submissi
 
 def pull_request(now: datetime) -> Iterator[Submission]:
     """Two runs on one commit: the second cancelled the first and skipped its own jobs. The CI showed the first as a failure."""
-    first = now - timedelta(hours=8)
-    common = {
-        "branch": "ltx2-vae",
-        "pull_request": device_pool.PULL_REQUEST,
-        "provider": "github",
-        "event": "pull_request",
-    }
-    yield Submission(
-        DEVICE_POOL.slug, device_pool.LANE, device_pool.PULL_REQUEST_COMMIT, parent=device_pool.PARENT, run_id="1101", ended=True,
-        conclusion="failure", started_at=first, finished_at=first + timedelta(minutes=18), superseded_by="1102",
-        files=one_log("build.log", device_pool.cancelled_in_build(31)), **common,
+    start = now - timedelta(hours=8)
+    cancelled = Submission(
+        DEVICE_POOL.slug, device_pool.LANE, device_pool.PULL_REQUEST_COMMIT, parent=device_pool.PARENT, branch="ltx2-vae",
+        pull_request=device_pool.PULL_REQUEST, provider="github", run_id="1101", event="pull_request", conclusion="failure", ended=True,
+        started_at=start, finished_at=start + timedelta(minutes=18), superseded_by="1102",
+        files=one_log("build.log", device_pool.cancelled_in_build(31)),
     )  # fmt: skip
-    second = first + timedelta(minutes=18)
-    yield Submission(
-        DEVICE_POOL.slug, device_pool.LANE, device_pool.PULL_REQUEST_COMMIT, parent=device_pool.PARENT, run_id="1102", ended=True,
-        conclusion="skipped", started_at=second, finished_at=second + timedelta(seconds=2), **common,
+    begun = start + timedelta(minutes=18)
+    yield cancelled
+    yield replace(
+        cancelled, run_id="1102", conclusion="skipped", superseded_by=None, files=(),
+        started_at=begun, finished_at=begun + timedelta(seconds=2),
     )  # fmt: skip
 
 

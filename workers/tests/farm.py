@@ -24,6 +24,7 @@ from django.core.signals import setting_changed
 from django.db import connections
 from django.db.utils import load_backend
 from kombu import Connection
+from kombu.transport.redis import Channel as RedisChannel
 
 from dashboard import env
 from leaks.ingest import sweep
@@ -184,8 +185,7 @@ def team(postgres_url: str, redis_url: str) -> Iterator[Farm]:
     with _administrator(postgres_url) as admin:
         admin.execute(f'CREATE DATABASE "{name}"')
     url = postgres_url.replace("/postgres?", f"/{name}?")
-    with Connection(redis_url) as broker:
-        broker.default_channel.client.flushall()
+    empty_queue(redis_url)
     try:
         with _farm(Farm(var, url, redis_url)) as farm:
             yield farm
@@ -193,6 +193,13 @@ def team(postgres_url: str, redis_url: str) -> Iterator[Farm]:
         with _administrator(postgres_url) as admin:
             admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
         shutil.rmtree(var, ignore_errors=True)
+
+
+def empty_queue(redis_url: str) -> None:
+    with Connection(redis_url) as broker:
+        channel = broker.default_channel
+        assert isinstance(channel, RedisChannel)
+        channel.client.flushall()
 
 
 def _administrator(postgres_url: str) -> "psycopg.Connection[Any]":

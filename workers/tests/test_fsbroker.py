@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def channel(folder: Path) -> Iterator[Channel]:
     with connected(folder) as connection:
-        yield connection.default_channel
+        yield channel_of(connection)
 
 
 def connected(folder: Path) -> Connection:
@@ -35,6 +35,12 @@ def connected(folder: Path) -> Connection:
         "processed_folder": str(folder / "processed"),
     }
     return Connection("filesystem://", transport="workers.fsbroker:Transport", transport_options=options)
+
+
+def channel_of(connection: Connection) -> Channel:
+    channel = connection.default_channel
+    assert isinstance(channel, Channel)
+    return channel
 
 
 def message(body: object) -> dict[str, Any]:
@@ -131,14 +137,14 @@ def test_messages_are_json_whole_from_the_first_moment(channel: Channel, folder:
 def produce(folder: Path, producer: int) -> None:
     with connected(folder) as connection:
         for number in range(MESSAGES):
-            connection.default_channel._put("digest", message(f"{producer}:{number}"))
+            channel_of(connection)._put("digest", message(f"{producer}:{number}"))
 
 
 def consume(folder: Path, taken: list[object], wanted: int) -> None:
     with connected(folder) as connection:
         deadline = time.monotonic() + 60
         while len(taken) < wanted and time.monotonic() < deadline:
-            taken.extend(bodies(connection.default_channel))
+            taken.extend(bodies(channel_of(connection)))
 
 
 def test_a_message_names_its_queue(channel: Channel, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from kombu import Connection
 from pytest_django import DjangoDbBlocker
 
 from leaks.models import Log
@@ -18,13 +17,8 @@ pytestmark = [pytest.mark.processes, pytest.mark.redis]
 def farm(django_db_blocker: DjangoDbBlocker, redis_url: str) -> Iterator[Farm]:
     with django_db_blocker.unblock(), farming.embedded() as made:
         made.redis_url = redis_url
-        emptied(redis_url)
+        farming.empty_queue(redis_url)
         yield made
-
-
-def emptied(redis_url: str) -> None:
-    with Connection(redis_url) as broker:
-        broker.default_channel.client.flushall()
 
 
 def test_doubled_messages_are_done_once(farm: Farm) -> None:
@@ -46,7 +40,7 @@ def test_a_queue_that_lost_everything_costs_nothing_but_time(farm: Farm) -> None
     seed()
     for log in Log.objects.all():
         farm.send("workers.digest_log", log.pk)
-    emptied(farm.redis_url)
+    farming.empty_queue(farm.redis_url)
     farm.wait_until_settled()
     assert dump() == expected
 
