@@ -34,15 +34,18 @@ logger = logging.getLogger(__name__)
 def look(wake: Callable[[], object] = lambda: None) -> int:
     """Do what there is to do, for a minute at most; how many logs were digested.
 
-    `wake` tells another worker to look too; it is called when there is more than one log to read.
+    `wake` tells another worker to look too; it is called when there is more than one log to read, or the minute was too short.
     """
     for chore in CHORES:
         chore.tend()
     if not anything_to_do():
         return 0
+    until = monotonic() + LOOK_SECONDS
     lease.fail_exhausted()
-    done = _digest_all(monotonic() + LOOK_SECONDS, wake)
-    work_off()
+    done = _digest_all(until, wake)
+    work_off(until)
+    if monotonic() > until:
+        wake()
     return done
 
 
@@ -62,7 +65,7 @@ def _digest_all(until: float, wake: Callable[[], object]) -> int:
         passed.add(ids[0])
         if digest(ids[0]):
             done += 1
-            work_off()
+            work_off(until)
     return done
 
 
@@ -74,10 +77,11 @@ def _due(passed: set[int]) -> list[int]:
 # --- Stale marks -----------------------------------------------------------------------------------------------------
 
 
-def work_off() -> int:
-    """Rebuild what is marked, until no mark is left that this worker can work off; how many were."""
+def work_off(until: float | None = None) -> int:
+    """Rebuild what is marked, until no mark is left that this worker can work off or the time is up; how many were."""
+    until = monotonic() + LOOK_SECONDS if until is None else until
     done, stuck = 0, set[int]()
-    while batch := _next_batch(stuck):
+    while monotonic() < until and (batch := _next_batch(stuck)):
         if _rebuild(batch):
             done += len(batch)
         else:

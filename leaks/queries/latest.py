@@ -5,9 +5,9 @@ from itertools import groupby
 from leaks.models import CommitLane, Project, Run
 from leaks.rows.pages import LatestCommit, LatestLane
 
-COMMITS = 8
+COMMITS = 12
 OF_OUTCOME = ("outcome__public_id", "outcome__run__pull_request", "outcome__run__branch", "outcome__run__event")
-ROWS = 64  # commit-lane pairs fetched: enough for eight lanes on each of the commits
+ROWS = 96  # commit-lane pairs fetched: enough for eight lanes on each of the commits
 
 
 def latest_commits(project: Project) -> tuple[LatestCommit, ...]:

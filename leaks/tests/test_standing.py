@@ -7,7 +7,7 @@ from django.utils import timezone
 from leaks import marks
 from leaks.models import CommitLane, LaneExpectation, LaneOutcome, RuleFile, Signature, StaleMark
 from leaks.tests.ledger import LEAKY, MORNING, OTHER, dump, log_text, outcome, project, settle, submit, wipe
-from leaks.words import Flag, Reason, SignatureState, Verdict
+from leaks.words import ClaimSource, Flag, Reason, SignatureState, Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -108,6 +108,24 @@ def test_what_a_source_says_counts_also_when_the_named_run_comes_later() -> None
     settle()
     assert outcome(1).superseded_by == outcome(7, 2)
     assert Flag.CANCELLED_BY_DUPLICATE_RUN in outcome(1).flags
+
+
+def test_what_a_source_says_counts_whatever_the_end_was() -> None:
+    submit(1, log_text(), superseded_by="r2#1")
+    settle()
+    submit(2, log_text())
+    settle()
+    assert (outcome(1).superseded_by, outcome(1).verdict) == (outcome(2), Verdict.CLEAN)
+
+
+def test_a_run_whose_start_is_corrected_gives_the_place_back() -> None:
+    submit(1, **CANCELLED)
+    submit(2, log_text(), started_at=MORNING + timedelta(hours=1, minutes=9))
+    settle()
+    assert outcome(1).superseded_by == outcome(2)
+    submit(2, started_at=MORNING + timedelta(hours=5), source=ClaimSource.LANE_WRAPPER)
+    settle()
+    assert (outcome(1).superseded_by, outcome(1).reason) == (None, Reason.CANCELLED_UNSEEN)
 
 
 def test_the_order_of_arrival_does_not_change_who_took_whose_place() -> None:

@@ -65,11 +65,14 @@ def test_others_are_woken_when_there_is_more_than_one_log() -> None:
     assert woken == [1]
 
 
-def test_a_look_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_ends_in_time_and_another_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "LOOK_SECONDS", -1.0)
     submit(1, log_text())
-    assert sweep.look() == 0
+    woken: list[int] = []
+    assert sweep.look(lambda: woken.append(1)) == 0
     assert only_log().state == LogState.RECEIVED
+    assert StaleMark.objects.exists()
+    assert woken == [1]
 
 
 def test_a_mark_that_cannot_be_worked_off_holds_up_no_other(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,7 +5,7 @@ it says where the bug is only if the stack is lost.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.blocks import Block, StackedBlock
@@ -24,6 +24,7 @@ ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
 OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
 CUT_SUMMARY = re.compile(r"(.*?)(?: in (\S.*))?$")
 GLOBAL = re.compile(r"\s*\[\d+\] size=\d+ '(.{1,200})' (\S.*)$")
+REGION = re.compile(r"(0x[0-9a-f]{4,16}) is located ")
 ACCESS = re.compile(r"(?:READ|WRITE|ACCESS) of size \S+ at 0x[0-9a-f]+ thread (?P<thread>T\S+)")
 UNKNOWN = "unrecognised"
 
@@ -100,6 +101,8 @@ class AddressBlock(StackedBlock):
         return taken
 
     def _section(self, text: str) -> bool:
+        if self._is_of_another(text):
+            return False
         if match := ACCESS.match(text):
             self.stacks[0].thread = match["thread"]
             return True
@@ -107,6 +110,20 @@ class AddressBlock(StackedBlock):
             self.globals.append((match[1], match[2]))
             return True
         return self.introduces(text) or OWN_LINES.match(text) is not None
+
+    def _is_of_another(self, text: str) -> bool:
+        """Two processes at once: a region is told by the address of the header, and what was allocated before by what was freed."""
+        region = REGION.match(text)
+        if region:
+            return region[1] not in self.sentence and any(region[1] in other.sentence for other in self._siblings())
+        freed = text.startswith("previously allocated") and not self.has_freed()
+        return freed and any(other.has_freed() for other in self._siblings())
+
+    def has_freed(self) -> bool:
+        return any(stack.role is Role.FREED for stack in self.stacks)
+
+    def _siblings(self) -> Iterator["AddressBlock"]:
+        return (block for block in self.siblings if isinstance(block, AddressBlock))
 
     def _end(self, text: str) -> bool:
         if "Sanitizer: " in text and (match := SUMMARY.search(text)):
@@ -120,9 +137,7 @@ class AddressBlock(StackedBlock):
         return False
 
     def _summary(self, kind: str, where: str) -> bool:
-        if not self.summarised_by(kind) and any(
-            isinstance(b, AddressBlock) and b.summarised_by(kind) for b in self.siblings
-        ):
+        if not self.summarised_by(kind) and any(block.summarised_by(kind) for block in self._siblings()):
             return False
         if kind.isdigit():  # a leak check's
             return False
@@ -153,7 +168,8 @@ class AddressBlock(StackedBlock):
             pid=self.pid,
             truncated=not self.ended,
             place=place_of_global(self.globals) if self.globals else self.place,
-            detail="; ".join(f"'{name}' {place}" for name, place in self.globals) or self.sentence,
+            detail="; ".join(f"'{name}' {place}" for name, place in self.globals)
+            or self.sentence.removeprefix(self.kind).strip(),
         )
 
 
