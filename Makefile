@@ -27,7 +27,8 @@ lint: .venv/dev  ## Check style, formatting and types
 	$(BIN)/mypy
 
 bench: .venv/dev  ## Measure speed and memory on generated data
-	$(BIN)/python manage.py bench
+	$(BIN)/python -m leaks.tests.bench_reading
+	$(BIN)/python -m dashboard.tests.bench_pages
 
 .venv/made:
 	$(PYTHON) -m venv .venv
