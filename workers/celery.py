@@ -17,7 +17,6 @@ from kombu.exceptions import OperationalError
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 LOOK, WORK_OFF = "workers.look", "workers.work_off"
-LOOK_SECONDS = 30.0
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +37,7 @@ def send_look() -> None:
 
 
 def look_seconds() -> float:
-    return float(getattr(settings, "LEAKLEDGER_LOOK_SECONDS", LOOK_SECONDS))
+    return float(settings.LEAKLEDGER_LOOK_SECONDS)
 
 
 class LookingStep(bootsteps.StartStopStep):

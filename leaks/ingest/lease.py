@@ -28,7 +28,7 @@ ENDED_ITS_READER = f"Reading this log ended the worker, or took too long, {MOST_
 
 def seconds() -> float:
     """How long a reader may be silent before another one takes the log."""
-    return float(getattr(settings, "LEAKLEDGER_LEASE_SECONDS", 60))
+    return float(settings.LEAKLEDGER_LEASE_SECONDS)
 
 
 def due() -> Q:
@@ -104,7 +104,7 @@ def take(log_id: int) -> Lease | None:
 
 def pause(attempts: int) -> float:
     """Seconds to rest after so many attempts: 5 s, 30 s, 3 min, 15 min, each with jitter, so that an outage is outlived."""
-    base = float(getattr(settings, "LEAKLEDGER_RETRY_SECONDS", 5))
+    base = float(settings.LEAKLEDGER_RETRY_SECONDS)
     return min(LONGEST_WAIT, base * 6.0 ** (attempts - 1)) * random.uniform(0.75, 1.25)  # noqa: S311  no secret
 
 

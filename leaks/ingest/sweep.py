@@ -24,6 +24,7 @@ from leaks.standing_signatures import rebuild_signatures
 Kind = StaleMark.Kind
 
 LOOK_SECONDS = 60.0  # after that a look ends, and another may go on elsewhere
+REBUILD_SECONDS = 2.0  # derived rows lag behind the logs by that much while there are logs to read
 AT_ONCE = 500  # marks fetched
 SIGNATURES_AT_ONCE = 50
 HOUR = 3600.0
@@ -57,15 +58,17 @@ def anything_to_do() -> bool:
 
 def _digest_all(until: float, wake: Callable[[], object]) -> int:
     """Digest what is due, the oldest first. Others look too: who is too late for a log goes on to the next."""
-    done = 0
+    done, rebuilt = 0, monotonic()
     passed: set[int] = set()
     while monotonic() < until and (ids := _due(passed)):
         if len(ids) > 1 and not passed:
             wake()
         passed.add(ids[0])
-        if digest(ids[0]):
-            done += 1
+        done += digest(ids[0])
+        # Logs that come together stale the same rows: to rebuild them after each log would double the work.
+        if monotonic() - rebuilt > REBUILD_SECONDS:
             work_off(until)
+            rebuilt = monotonic()
     return done
 
 
