@@ -104,7 +104,7 @@ class StackedBlock(Block):
 
     def introduces(self, text: str) -> bool:
         for pattern, role in self.sections:
-            match = pattern.match(text)
+            match = pattern.search(text)
             if match:
                 self.begin(role, match.groupdict().get("thread"))
                 return True

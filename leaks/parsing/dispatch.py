@@ -76,7 +76,7 @@ class Reading:
         self._last_line: Line | None = None
         self._prefixes = Prefixes()
         self._fast = fast
-        self._known = KnownRecords(self.streams)
+        self._known = KnownRecords(self.streams, self._prefixes)
         self._listeners: list[Listener] = [*self.runners, self.options, self.build, self.marks]
         self._needles = _by_needle([*(m.NEEDLES for m in RUNNERS), options.NEEDLES, build.NEEDLES, marks.NEEDLES])
         self._tool_words = _by_needle([()] * len(self._listeners))  # in an overlong line only reports are looked for
@@ -111,7 +111,7 @@ class Reading:
 
     def _bare_last_line(self) -> Line | None:
         last = self._last_line
-        return Line(last.number, self._prefixes.strip(last.text)[0]) if last else None
+        return Line(last.number, self._prefixes.peek(last.text)[0]) if last else None
 
     def _records(self, data: bytes, *, wait: bool) -> int:
         """Take the leak records that are told by their bytes; read what stands between them. Where the rest begins.
@@ -124,7 +124,8 @@ class Reading:
         while record:
             if at < record.start:
                 self._plain(data[at : record.start])
-            at, self.number, record = self._known.take(data, record, self.number, margin)
+            at, self.number = self._known.take(data, record, self.number, margin)
+            record = self._known.next(data, at if at > record.start else record.end, margin)
         if wait and 0 < len(data) - at < MOST_WAITING and self._known.next(data[at : at + 200], 0, margin):
             self._waiting = data[at:]
             return len(data)
@@ -132,7 +133,9 @@ class Reading:
 
     def _plain(self, data: bytes, *, whole: bool = True, words: Needles | None = None) -> None:
         lines = list(segments(unstamped(data), self.number, whole=whole))
-        if not whole and lines and lines[-1][1].isspace():  # the start of a line, not a blank one
+        if (
+            not whole and lines and not self._prefixes.peek(lines[-1][1])[0].strip()
+        ):  # the start of a line, not a blank one
             lines.pop()
             whole = True
         self.number += data.count(b"\n")
@@ -202,7 +205,7 @@ class Reading:
             last_line=self._bare_last_line(),
             binary=lines.binary,
         )
-        return Evidence(reports, facts)
+        return Evidence(reports, facts, tuple(ledger.notes))
 
     def _all_marks(self, lines: Lines) -> tuple[Mark, ...]:
         found = [*self.marks.finish(), *self.build.marks(), *self.streams.ledger.marks]

@@ -8,14 +8,16 @@ from struct import Struct
 from typing import NamedTuple
 
 from leaks.evidence import Frame
-from leaks.parsing.prefixes import DIGIT_TO_ZERO, STAMP_SHAPE, STAMPED
+from leaks.parsing.prefixes import DIGIT_TO_ZERO, STAMP_PATTERN, STAMP_SHAPE
 
 # A frame with an address is one wherever it stands in a line; without one (ThreadSanitizer) it must be indented.
 WITH_ADDRESS = re.compile(r"(?:^|\s)#(\d{1,4})\s+0x([0-9a-fA-F]+)(?:\s+(.*))?$")
 WITHOUT_ADDRESS = re.compile(r"\s+#(\d{1,4}) +(\S.*)$")
 
 # The same, as nearly every line of a leak record is printed.
-PLAIN_FRAME = re.compile(rb"    #(\d{1,4}) 0x([0-9a-f]+)(?: (.*)|$)")
+FRAME_LINE = rb"    #(\d{1,4}) 0x([0-9a-f]+)(?: ([^\n]*))?(?:\n|\Z)"
+PLAIN_FRAME = re.compile(FRAME_LINE)
+STAMPED_FRAME = re.compile(STAMP_PATTERN + FRAME_LINE)
 HEX_TO_ZERO = bytes.maketrans(b"123456789abcdef", b"0" * 15)
 MOST_LAYOUTS = 8  # of one length; the addresses of a process have one width or two
 MOST_KNOWN = 16 << 20  # bytes of stacks remembered; more distinct text than that is read line by line
@@ -126,6 +128,13 @@ class FrameTexts:
 
     def __init__(self) -> None:
         self._frames: dict[str, Frame] = {}
+        self._of_bytes: dict[bytes, Frame] = {}
+
+    def of_bytes(self, text: bytes) -> Frame:
+        frame = self._of_bytes.get(text)
+        if frame is None:
+            frame = self._of_bytes[text] = self(text.decode("utf-8", "replace").strip())
+        return frame
 
     def __call__(self, text: str) -> Frame:
         frame = self._frames.get(text)
@@ -203,14 +212,17 @@ class KnownStacks:
         spans: list[tuple[int, int]] = []
         frames: list[Frame] = []
         at = 0
-        for number, line in enumerate(body.split(b"\n")):
-            match = PLAIN_FRAME.match(line, margin)
-            if match is None or int(match[1]) != number or (margin and not STAMPED.match(line)):
+        for match in (STAMPED_FRAME if margin else PLAIN_FRAME).finditer(body):
+            number, _, text = match.groups()
+            if match.start() != at or number != b"%d" % len(frames):
                 return None
-            spans += [(at, at + margin)] if margin else []
-            spans.append((at + match.start(2), at + match.end(2)))
-            frames.append(texts((match[3] or b"").decode("utf-8", "replace").strip()))
-            at += len(line) + 1
+            if margin:
+                spans.append((at, at + margin))
+            spans.append(match.span(2))
+            frames.append(texts.of_bytes(text or b""))
+            at = match.end()
+        if at < len(body) or body.endswith(b"\n") or not frames:
+            return None
         stack = KnownStack(tuple(frames))
         self._remember(body, Layout(spans, len(body), margin), stack)
         return stack

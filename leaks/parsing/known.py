@@ -5,11 +5,12 @@ and what follows it is the next record or the SUMMARY. Everything else is left t
 """
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from leaks.parsing.frames import KnownStack, KnownStacks
-from leaks.parsing.ledger import Entry
-from leaks.parsing.prefixes import DIGIT_TO_ZERO, STAMP_SHAPE, STAMPED
+from leaks.parsing.ledger import Entry, Key
+from leaks.parsing.prefixes import DIGIT_TO_ZERO, STAMP_PATTERN, STAMP_SHAPE, STAMPED, Prefixes
 from leaks.parsing.streams import Streams
 from leaks.parsing.tools import lsan
 from leaks.parsing.tools.lsan import LeakCheck
@@ -19,7 +20,8 @@ LONGEST_HEADER = 120
 HEADER_END = b"(s) allocated from:\n"
 HEADER_END_SIZE = len(HEADER_END) - 1
 BLANK = re.compile(rb"\n\n")
-STAMPED_BLANK = re.compile(rb"\n\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z \n")
+STAMPED_BLANK = re.compile(rb"\n%b\n" % STAMP_PATTERN)
+MOST_PREFIXED = 1 << 16  # bytes that are freed of their prefix at once
 # Behind these no frame can belong to the record before.
 ENDS_RECORD = re.compile(
     rb"SUMMARY: \w+Sanitizer: \d+ byte\(s\) leaked in \d+ allocation\(s\)"
@@ -37,34 +39,51 @@ class Header(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A record's line in a batch: where it starts and ends, its time stamp included."""
+    """A record's line in a batch: where it starts and ends, and what stands on it in front of the record, its time stamp left out."""
 
     start: int
     end: int
     header: Header
-
-
-NOTHING: tuple[int, int, None] = (0, 0, None)
+    prefix: bytes = b""
+    key: Key = ()
 
 
 class KnownRecords:
     """`margin`, everywhere: the width of the time stamp that each line of the batch begins with, or 0."""
 
-    def __init__(self, streams: Streams) -> None:
+    def __init__(self, streams: Streams, prefixes: Prefixes) -> None:
         self._streams = streams
+        self._prefixes = prefixes
         self._stacks = KnownStacks()
         self._headers: dict[bytes, Header | None] = {}
 
     def next(self, data: bytes, at: int, margin: int) -> Found | None:
-        """The next line that is a record's header and nothing else."""
+        """The next line that is a record's header and nothing else, but for prefixes."""
         while (middle := data.find(HEADER_END, at)) >= 0:
             start = data.rfind(b"\n", 0, middle) + 1
-            end = middle + len(HEADER_END) - 1
-            header = self._header(data[start + margin : end])
-            if header and (not margin or STAMPED.match(data, start)):
-                return Found(start, end, header)
+            end = middle + HEADER_END_SIZE
+            found = self._found(data, start, end, margin)
+            if found:
+                return found
             at = end
         return None
+
+    def _found(self, data: bytes, start: int, end: int, margin: int) -> Found | None:
+        if margin and not STAMPED.match(data, start):
+            return None
+        line = data[start + margin : end]
+        header = self._header(line)
+        if header:
+            return Found(start, end, header)
+        prefix, header = self._prefixed(line)
+        if header is None:
+            return None
+        rest, key = self._prefixes.peek(line.decode("utf-8", "replace"))
+        return Found(start, end, header, prefix, key) if rest == header.text and key else None
+
+    def _prefixed(self, line: bytes) -> tuple[bytes, Header | None]:
+        at = max(line.find(b"Direct leak of "), line.find(b"Indirect leak of "))
+        return line[: max(0, at)], self._header(line[at:]) if at > 0 else None
 
     def _header(self, line: bytes) -> Header | None:
         if line in self._headers:
@@ -76,24 +95,34 @@ class KnownRecords:
         self._headers[line] = header
         return header
 
-    def take(self, data: bytes, record: Found, number: int, margin: int) -> tuple[int, int, Found | None]:
+    def take(self, data: bytes, record: Found, number: int, margin: int) -> tuple[int, int]:
         """Take this record and those right behind it, as long as nothing about them needs reading.
 
-        Where the first that is not taken starts, the number of its line, and the record that is next.
+        Where the first line that is not taken starts, and its number.
         """
-        check = self._streams.quiet_check()
+        check = self._streams.quiet_check(record.key)
         if check is None:
-            return record.start, number, self.next(data, record.end, margin)
+            return record.start, number
         if check.records:
             check.finish_closed()
-            self._streams.settle_quiet()
+            self._streams.settle(record.key)
+        if record.prefix:
+            return self._take_prefixed(data, record, number, margin, check)
         return self._run(data, record, number, margin, check)
 
-    def _run(
-        self, data: bytes, record: Found, number: int, margin: int, check: LeakCheck
-    ) -> tuple[int, int, Found | None]:
+    def _take_prefixed(self, data: bytes, record: Found, number: int, margin: int, check: LeakCheck) -> tuple[int, int]:
+        """The lines from here on that all have the prefix are read without it."""
+        width = margin + len(record.prefix)
+        lines = re.compile(b"(?:%b%b[^\n]*\n)*" % (STAMP_PATTERN if margin else b"", re.escape(record.prefix)))
+        same = lines.match(data, record.start, record.start + MOST_PREFIXED)
+        bare = b"\n".join([line[width:] for line in same[0].split(b"\n")]) if same else b""
+        first = Found(0, record.end - record.start - width, record.header, key=record.key)
+        at, after = self._run(bare, first, number, 0, check)
+        return record.start + at + (after - number) * width, after
+
+    def _run(self, data: bytes, record: Found, number: int, margin: int, check: LeakCheck) -> tuple[int, int]:
         """Most of a leak log goes through this loop: what can be avoided in it is."""
-        start, end, header = record
+        start, end, header = record[:3]
         find, rfind, headers, find_stack = data.find, data.rfind, self._headers, self._stacks.find
         gap = margin + 2  # what stands between a stack and the next record: a line end and a blank line
         shape = STAMP_SHAPE[:margin]
@@ -105,37 +134,36 @@ class KnownRecords:
             next_header = headers.get(data[next_start + margin : next_end])
             stamp = data[next_start : next_start + margin].translate(DIGIT_TO_ZERO)
             if next_header is None or middle < 0 or stamp != shape:
-                next_start, next_end, next_header = self.next(data, end, margin) or NOTHING
+                next_start, next_end, next_header = self._next_bare(data, end, margin)
             body = data[end + 1 : next_start - gap]
             blank = data[next_start - gap : next_start].translate(DIGIT_TO_ZERO)
             stack = find_stack(body) if blank == blank_line else None
             if stack is None:
                 body, stack = self._up_to_blank_line(data, end, margin)
                 if stack is None:
-                    break
+                    return start, number
             self._tally(check, stack, header, number)
             check.last = number + stack.lines
             number += stack.lines + 2
             start = end + len(body) + gap + 1
             if next_header is None or next_start != start:
-                break
+                return start, number
             end, header = next_end, next_header
-        return start, number, Found(next_start, next_end, next_header) if next_header else None
+
+    def _next_bare(self, data: bytes, at: int, margin: int) -> tuple[int, int, Header | None]:
+        found = self.next(data, at, margin)
+        return found[:3] if found and not found.prefix else (0, 0, None)
 
     def _up_to_blank_line(self, data: bytes, header_end: int, margin: int) -> tuple[bytes, KnownStack | None]:
         """The last record of a check, or one with a stack not read before."""
         blank = (STAMPED_BLANK if margin else BLANK).search(data, header_end)
-        if blank is None or blank.start() == header_end or not self._ends_record(data, blank.end(), margin):
+        if blank is None or blank.start() == header_end or not _ends_record(data, blank.end(), margin):
             return b"", None
         body = data[header_end + 1 : blank.start()]
         return body, self._stacks.find(body) or self._stacks.learn(body, self._streams.texts, margin)
 
-    def _ends_record(self, data: bytes, at: int, margin: int) -> bool:
-        stamped = not margin or STAMPED.match(data, at) is not None
-        return stamped and ENDS_RECORD.match(data, at + margin) is not None
-
     def _tally(self, check: LeakCheck, stack: KnownStack, header: Header, number: int) -> None:
-        kind, leaked, objects, _ = header
+        kind, leaked, objects, text = header
         check.count += 1
         check.bytes += leaked
         check.objects += objects
@@ -145,6 +173,10 @@ class KnownRecords:
             entry.bytes += leaked
             entry.objects += objects
         else:
-            origin = lsan.Origin(number, header.text, check.pid)
-            report = lsan.leak(kind, (leaked, objects), stack.frames, origin)
-            stack.seen[kind] = self._streams.ledger.add(self._streams.signed(report, check))
+            report = lsan.leak(kind, (leaked, objects), stack.frames, lsan.Origin(number, text, check.pid))
+            stack.seen[kind] = self._streams.ledger.add(replace(report, test=check.test) if check.test else report)
+
+
+def _ends_record(data: bytes, at: int, margin: int) -> bool:
+    stamped = not margin or STAMPED.match(data, at) is not None
+    return stamped and ENDS_RECORD.match(data, at + margin) is not None

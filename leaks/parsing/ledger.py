@@ -10,6 +10,7 @@ from leaks.words import MarkKind
 
 Key = tuple[str, ...]
 MOST_ECHOES = 10_000
+MOST_NOTES = 20
 
 
 class Entry:
@@ -33,6 +34,8 @@ class Entry:
             self.first = report
 
     def report(self) -> Report:
+        if self.count == 1:
+            return self.first
         leak = self.first.bytes is not None
         return replace(
             self.first,
@@ -50,6 +53,7 @@ class Ledger:
         self.entries: dict[object, Entry] = {}
         self.marks: list[Mark] = []
         self.hits: dict[str, SuppressionHit] = {}
+        self.notes: list[str] = []
         self.dropped = 0
         self._most = most
         self._checks: dict[object, LeakCheck] = {}
@@ -111,6 +115,8 @@ class Ledger:
 
     def _note_check(self, check: LeakCheck, key: Key) -> None:
         """Of the checks of a process the last complete one counts."""
+        if check.capped and len(self.notes) < MOST_NOTES:
+            self.notes.append(f"Line {check.line}: the runtime printed only some of the leaks of this check.")
         process: object = (key, check.pid) if check.pid is not None else check
         known = self._checks.get(process)
         if known is None or check.ended or not known.ended:

@@ -4,12 +4,15 @@ A line's number is that of its physical line, the count of "\\n" before it plus 
 return inside a line (a progress bar) ends a *segment*: the segments of a line are read like lines of their own and share its number.
 """
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 BATCH = 1 << 18  # fits a second-level cache; larger batches were measured slower
 BOM = b"\xef\xbb\xbf"
+WIDE_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 REPLACEMENT = "\ufffd".encode()
 LOOK_BACK = 1 << 13  # how far before the end of a piece a better place to cut is looked for
 LOOK_AHEAD = 1 << 10
@@ -21,6 +24,7 @@ RETURNS = re.compile(rb"\r{2,}")
 TELLTALE = re.compile(
     rb"==\d+==|={5,}|[A-Z]\w{0,24}Sanitizer|(?:D|Ind)irect leak of|runtime error|SUMMARY:|WARNING:|ERROR:|\[[ =-]{3}"
 )
+LONGEST_PATH = 1 << 10
 APART = 256  # telltales closer than this belong to one header
 
 
@@ -109,19 +113,17 @@ class Lines:
             yield b"".join(waiting)
 
     def _started(self) -> Iterator[bytes]:
-        """The chunks within the bound on bytes, without a byte order mark."""
+        """The chunks within the bound on bytes, as UTF-8 without a byte order mark."""
+        chunks = self._bounded()
         head = b""
-        started = False
-        for chunk in self._bounded():
-            if started:
-                yield chunk
-                continue
+        while len(head) < len(BOM) and (chunk := next(chunks, None)) is not None:
             head += chunk
-            if len(head) >= len(BOM):
-                started = True
-                yield head.removeprefix(BOM)
-        if not started:
+        if head[:2] in WIDE_BOMS:  # what PowerShell writes
+            decoder = codecs.getincrementaldecoder("utf-16")("replace")
+            yield from (decoder.decode(chunk).encode("utf-8", "replace") for chunk in chain([head], chunks))
+        else:
             yield head.removeprefix(BOM)
+            yield from chunks
 
     def _bounded(self) -> Iterator[bytes]:
         for chunk in self._chunks:
@@ -191,18 +193,23 @@ def cut_place(line: bytes, piece: int) -> int:
     """Where to cut an overlong line: before what may begin a report, else before a blank, else between two characters."""
     back = max(piece - LOOK_BACK, piece // 2)
     before = -APART
-    for telltale in TELLTALE.finditer(line, max(back - APART, 0), piece):
-        if telltale.start() >= back and telltale.start() - before > APART:
-            return _start_of_header(line, telltale, back)
+    for telltale in TELLTALE.finditer(line, max(back - APART, 0), piece + LOOK_AHEAD):
+        start = _start_of_header(line, telltale)
+        if start >= piece:
+            break
+        if start >= back and start - before > APART:
+            return start
         before = telltale.end()
     blank = line.rfind(b" ", back, piece)
     return blank if blank > 0 else _between_characters(line, piece)
 
 
-def _start_of_header(line: bytes, telltale: re.Match[bytes], back: int) -> int:
-    """`FILE:LINE:COL: runtime error` is told by its end."""
+def _start_of_header(line: bytes, telltale: re.Match[bytes]) -> int:
+    """`FILE:LINE:COL: runtime error` is told by its end, and a line of `=` may run into the `==PID==` behind it."""
     start = telltale.start()
-    return max(line.rfind(b" ", back, start - 1) + 1, back) if telltale[0] == b"runtime error" else start
+    if telltale[0].startswith(b"====="):
+        return telltale.end() - 2
+    return line.rfind(b" ", max(0, start - LONGEST_PATH), start - 1) + 1 if telltale[0] == b"runtime error" else start
 
 
 def _between_characters(line: bytes, at: int) -> int:

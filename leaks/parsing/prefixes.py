@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 STAMP = 29  # "2026-03-14T09:26:53.1234567Z "
 STAMP_SHAPE = b"0000-00-00T00:00:00.0000000Z "
 DIGIT_TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
-STAMPED = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z ")
+STAMP_PATTERN = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z "
+STAMPED = re.compile(STAMP_PATTERN)
 NEEDLES = ("(Branch: ",)
 ANNOUNCEMENT = NEEDLES[0]
 BRANCH = re.compile(r"\[Pipeline\] \{ \(Branch: ([^)]{1,60})\)")
@@ -72,7 +73,8 @@ PREFIXES: tuple[Prefix, ...] = (
     _prefix("clock", DIGITS, r"\d\d:\d\d:\d\d(?:\.\d{1,6})?(?: |$)"),
     _prefix("ctest", DIGITS, r"(?P<key>\d{1,6}):(?: |$)", same=True),
     _prefix("xdist", "[", r"\[(?P<key>gw\d+)\] (?:\[ *\d+%\] )?"),
-    _prefix("mpi", "[", r"\[(?:prte-[^\]]*@)?(?P<key>\d+,\d+)\]<std(?:out|err)>: ?", same=True),
+    _prefix("mpi", "[", r"\[(?P<key>\d+,\d+)\]<std(?:out|err)>:", same=True),
+    _prefix("mpi", "[", r"\[prte-[^\]]{1,80}@(?P<key>\d+,\d+)\]<std(?:out|err)>:(?: |$)", same=True),
     _prefix("kubectl", "[", r"\[(?P<key>pod/[^\]\s]+)\] ", same=True),
     _prefix("death test", "[", r"\[  DEATH   \] (?P<key>)"),
     _prefix("dmesg", "[", r"\[ *\d+\.\d{4,6}\](?:\[ *[TC]\d+\])? "),
@@ -84,7 +86,8 @@ PREFIXES: tuple[Prefix, ...] = (
     ),
     _prefix("branch", "[", r"\[(?P<key>[A-Za-z][\w.+/ -]{0,60}|\d{1,5})\](?: |$)", same=True, taught=True),
     _prefix("podman", "[", r"\[(?P<key>[\w.-]{1,60})\] \| ?", same=True),
-    _prefix("file", LETTERS + DIGITS + "./_", r"(?P<key>[\w.+@/-]{1,300}):" + REPORTISH),
+    # grep prints file after file, so its prefix needs no key; on a single line it may be any text glued to a report.
+    _prefix("file", LETTERS + DIGITS + "./_", r"[\w.+@/-]{1,300}:" + REPORTISH),
 )
 
 BY_START: dict[str, tuple[Prefix, ...]] = {
@@ -115,6 +118,11 @@ class Prefixes:
     taught: set[str] = field(default_factory=set)
     _last: tuple[str, Keys] = ("", ())  # the prefix that was stripped last, if it is the same on each line
 
+    def peek(self, text: str) -> tuple[str, Keys]:
+        """What `strip` would say by now. Lines must be stripped in their order: each may teach something for the next."""
+        rest, keys, _ = self._strip(text, teach=False)
+        return rest, keys
+
     def strip(self, text: str) -> tuple[str, Keys]:
         """The text behind its prefixes, and the keys found in them, outermost first."""
         if text[:1] not in BY_START:
@@ -122,18 +130,18 @@ class Prefixes:
         last, keys = self._last
         if last and text.startswith(last) and text[len(last) : len(last) + 1] not in BY_START:
             return text[len(last) :], keys
-        rest, keys, same = self._strip(text)
+        rest, keys, same = self._strip(text, teach=True)
         if same and keys:
             self._last = (text[: len(text) - len(rest)], keys)
         if ANNOUNCEMENT in rest:
             self._learn(rest)
         return rest, keys
 
-    def _strip(self, text: str) -> tuple[str, Keys, bool]:
+    def _strip(self, text: str, *, teach: bool) -> tuple[str, Keys, bool]:
         keys: Keys = ()
         same = True
         for _ in range(DEPTH):
-            found = self._one(text, BY_START.get(text[:1], ()))
+            found = self._one(text, BY_START.get(text[:1], ()), teach=teach)
             if found is None:
                 break
             prefix, match = found
@@ -142,16 +150,16 @@ class Prefixes:
             same = same and prefix.same
         return text, keys, same
 
-    def _one(self, text: str, candidates: Iterable[Prefix]) -> tuple[Prefix, re.Match[str]] | None:
+    def _one(self, text: str, candidates: Iterable[Prefix], *, teach: bool) -> tuple[Prefix, re.Match[str]] | None:
         for prefix in candidates:
             match = prefix.pattern.match(text)
-            if match and (not prefix.taught or self._is_taught(match, text)):
+            if match and (not prefix.taught or self._is_taught(match, text, teach=teach)):
                 return prefix, match
         return None
 
-    def _is_taught(self, match: re.Match[str], text: str) -> bool:
+    def _is_taught(self, match: re.Match[str], text: str, *, teach: bool) -> bool:
         name = match["key"]
-        if name not in self.taught and len(self.taught) < MOST_TAUGHT and AFTER.match(text, match.end()):
+        if teach and name not in self.taught and len(self.taught) < MOST_TAUGHT and AFTER.match(text, match.end()):
             self.taught.add(name)
         return name in self.taught
 

@@ -129,7 +129,7 @@ class Stream:
         for block in self.blocks:
             if block.ready:
                 for report in block.ready:
-                    self._ledger.add(self.signed(report, block))
+                    self._ledger.add(self._signed(report, block))
                 block.ready.clear()
         done = [block for block in self.blocks if block.done]
         for block in done:
@@ -137,7 +137,7 @@ class Stream:
             self.blocks.remove(block)
             self._near.pop(block, None)
 
-    def signed(self, report: Report, block: Block) -> Report:
+    def _signed(self, report: Report, block: Block) -> Report:
         expected = EXPECTED in self.key
         if block.test is None and not expected:
             return report
@@ -179,19 +179,16 @@ class Streams:
         """Whether some report still waits for lines. If none does, only lines that could begin one need be read."""
         return bool(self._busy) and number <= self._until
 
-    def quiet_check(self) -> LeakCheck | None:
+    def quiet_check(self, key: Key) -> LeakCheck | None:
         """The leak check that would get the next record, if nothing else in its stream waits for lines."""
-        stream = self._streams.get(())
+        stream = self._streams.get(key) if EXPECTED not in key else None
         if stream is None or len(stream.blocks) != 1:
             return None
         check = stream.blocks[0]
         return check if isinstance(check, LeakCheck) and check.idle else None
 
-    def settle_quiet(self) -> None:
-        self._streams[()].settle()
-
-    def signed(self, report: Report, block: Block) -> Report:
-        return self._streams[()].signed(report, block)
+    def settle(self, key: Key) -> None:
+        self._streams[key].settle()
 
     def end(self, last_number: int, *, whole: bool) -> Line | None:
         """Close what is open. The block the log ends in, if it does; `whole` is false if it ends in the middle of a line."""

@@ -64,8 +64,8 @@ SECTIONS: tuple[tuple[re.Pattern[str], Role], ...] = tuple(
         (r"freed by thread (?P<thread>T\d+).{0,200} here:", Role.FREED),
         (r"Thread (?P<thread>T\d+).{0,200} created by T\d+.{0,200} here:", Role.THREAD_CREATED),
         (r"Address 0x[0-9a-f]+ is located in stack of thread (?P<thread>T\d+)", Role.STACK_VARIABLE),
-        (r"\s+\[\d+\]:\s*$", Role.REGISTERED),
-        (r"\s*registered at:", Role.REGISTERED),
+        (r"^\s+\[\d+\]:\s*$", Role.REGISTERED),
+        (r"^\s*registered at:", Role.REGISTERED),
     )
 )
 OWN_LINES = re.compile(
@@ -103,7 +103,7 @@ class AddressBlock(StackedBlock):
     def _section(self, text: str) -> bool:
         if self._is_of_another(text):
             return False
-        if match := ACCESS.match(text):
+        if match := ACCESS.search(text):
             self.stacks[0].thread = match["thread"]
             return True
         if match := GLOBAL.match(text) if self.kind == "odr-violation" else None:
@@ -113,10 +113,10 @@ class AddressBlock(StackedBlock):
 
     def _is_of_another(self, text: str) -> bool:
         """Two processes at once: a region is told by the address of the header, and what was allocated before by what was freed."""
-        region = REGION.match(text)
+        region = REGION.search(text)
         if region:
             return region[1] not in self.sentence and any(region[1] in other.sentence for other in self._siblings())
-        freed = text.startswith("previously allocated") and not self.has_freed()
+        freed = "previously allocated" in text and not self.has_freed()
         return freed and any(other.has_freed() for other in self._siblings())
 
     def has_freed(self) -> bool:

@@ -13,9 +13,10 @@ from leaks.rows.facts import SuppressionHit
 from leaks.words import Role
 
 TOOL = "lsan"
-NEEDLES = ("LeakSanitizer: detected", " leak of ", "Suppressions used:", " leaked in ")
+NEEDLES = ("LeakSanitizer: d", " leak of ", "Suppressions used:", " leaked in ")
 
-BANNER = re.compile(r"(?:==(\d+)==\s?)?ERROR: LeakSanitizer: detected memory leaks")
+BANNER = re.compile(r"(?:==(\d+)==\s?)?ERROR: LeakSanitizer: ([a-z]+(?: [a-z]+){0,2})")
+BANNER_WORDS = "detected memory leaks"  # the end of a log may cut them
 RECORD = re.compile(r"(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\) allocated from:")
 SUMMARY = re.compile(r"SUMMARY: (\w+Sanitizer): (\d+) byte\(s\) leaked in (\d+) allocation\(s\)")
 OTHER_BANNER = re.compile(r"==(\d+)==\s?ERROR: \w+Sanitizer")
@@ -203,7 +204,7 @@ class SuppressionTable(Block):
 
 def opens(number: int, text: str) -> Block | None:
     """The block that a line begins. A record or SUMMARY whose banner was lost begins a check of its own."""
-    if match := BANNER.search(text):
+    if (match := BANNER.search(text)) and BANNER_WORDS.startswith(match[2]):
         return LeakCheck(number, match[0], int(match[1]) if match[1] else None)
     if text.rstrip().endswith("Suppressions used:"):
         return SuppressionTable(number, "Suppressions used:", None)

@@ -47,7 +47,7 @@ ROWS = (
     (r"assumption of .* byte alignment", "alignment", "assumption of 16 byte alignment for pointer of type 'int *' failed"),
     (r".* insufficient space", "object-size", "load of address 0x7ffd with insufficient space for an object of type 'int'"),
     (r"load of value .* valid value for type '[a-z ]*(?:_B|b)ool'", "bool", "load of value 7, which is not a valid value for type 'bool'"),
-    (r"load of value .* not a valid value for type", "enum", "load of value 9, which is not a valid value for type 'Colour'"),
+    (r"load of value .* not a valid value for type '[^']+'", "enum", "load of value 9, which is not a valid value for type 'Colour'"),
     (r".* outside the range of representable values", "float-cast-overflow", "1e+30 is outside the range of representable values of type 'int'"),
     (r".* does not point to an object of type", "vptr", "member call on address 0x6020 which does not point to an object of type 'Base'"),
     (r"implicit conversion ", "implicit-conversion", "implicit conversion from type 'int' of value 300 (32-bit, signed) to type 'unsigned char'"),

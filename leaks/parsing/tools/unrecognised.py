@@ -33,7 +33,7 @@ NEEDLES = (
 )
 
 # Read by the files of their own tools, or no finding: start-up failures and the tools' own assertions.
-NOT_HERE = ("AddressSanitizer", "LeakSanitizer", "UndefinedBehaviorSanitizer")
+NOT_HERE = ("AddressSanitizer",)
 NO_REPORT = re.compile(
     r"(?:CHECK failed|nested bug|failed to|unexpected memory mapping|Can't |ptrace |.{0,20}symbolizer)"
 )

@@ -1,0 +1,152 @@
+"""Frames as gcc, clang, MSVC, macOS and Android print them, and stacks told by their bytes."""
+
+import pytest
+
+from leaks.evidence import Frame
+from leaks.parsing.frames import FrameTexts, KnownStacks, understood, with_address, without_address
+
+# text after the address -> function, file, line, column, module, offset, build id
+FORMS = [
+    ("in aligned_block src/pool.cpp:3", "aligned_block", "src/pool.cpp", 3, None, None, None, None),
+    ("in main /home/user/src/leak.cpp:34:12", "main", "/home/user/src/leak.cpp", 34, 12, None, None, None),
+    (
+        "in grid::Scratch::Scratch(grid::BlockPool&, unsigned long) (/home/user/tiles+0x1012e)",
+        "grid::Scratch::Scratch(grid::BlockPool&, unsigned long)", None, None, None, "/home/user/tiles", "0x1012e", None,
+    ),
+    ("in malloc (/bin/app+0xcb5cf) (BuildId: 9b8ff1)", "malloc", None, None, None, "/bin/app", "0xcb5cf", "9b8ff1"),
+    ("(/home/user/supp+0xcb5cf) (BuildId: 9b8ff1)", None, None, None, None, "/home/user/supp", "0xcb5cf", "9b8ff1"),
+    ("(/data/app/base.apk!libx.so+0x1f510)  (BuildId: ab)", None, None, None, None, "/data/app/base.apk!libx.so", "0x1f510", "ab"),
+    ("(/opt/App (x86)/bin/app+0x12)", None, None, None, None, "/opt/App (x86)/bin/app", "0x12", None),
+    ("(<unknown module>)", None, None, None, None, "<unknown module>", None, None),
+    ("in __asan_memcpy asan_interceptors.cpp.o", "__asan_memcpy", "asan_interceptors.cpp.o", None, None, None, None, None),
+    ("in malloc+0x8c (libclang_rt.asan_osx_dynamic.dylib:arm64+0x3a0c)", "malloc+0x8c", None, None, None,
+     "libclang_rt.asan_osx_dynamic.dylib", "0x3a0c", None),
+    ("in relay::run() relay.cc:88", "relay::run()", "relay.cc", 88, None, None, None, None),
+    (r"in TestGrid::run D:\work area\grid\test_grid.h:57", "TestGrid::run", r"D:\work area\grid\test_grid.h", 57, None, None, None, None),
+    ("in main C:/Program Files (x86)/a.cpp:7", "main", "C:/Program Files (x86)/a.cpp", 7, None, None, None, None),
+    ("main /src/race.cc:12:3 (race+0x4b8c) (BuildId: ab)", "main", "/src/race.cc", 12, 3, "race", "0x4b8c", "ab"),
+    ("main <null> (race+0x4b8c)", "main", None, None, None, "race", "0x4b8c", None),
+    ("<null> <null> (libc.so.6+0x1)", None, None, None, None, "libc.so.6", "0x1", None),
+    ("Ledger.add() <null>:12 (Ledger:x86_64+0x1)", "Ledger.add()", None, 12, None, "Ledger", "0x1", None),
+    ("in ?? ??:0", None, None, None, None, None, None, None),
+    ("in _start", "_start", None, None, None, None, None, None),
+    ("in run_once() (.resume) /src/reactor.cc:88:3", "run_once() (.resume)", "/src/reactor.cc", 88, 3, None, None, None),
+    ("in foo(int) [clone .constprop.0] src/a.c:3", "foo(int) [clone .constprop.0]", "src/a.c", 3, None, None, None, None),
+    ("in f(int) const /home/my user/src/x.cpp:3", "f(int) const", "/home/my user/src/x.cpp", 3, None, None, None, None),
+    ("in (anonymous namespace)::f src/x.cpp:3", "(anonymous namespace)::f", "src/x.cpp", 3, None, None, None, None),
+    ("in std::function<void ()>::operator()() const /usr/include/f.h:591:9", "std::function<void ()>::operator()() const",
+     "/usr/include/f.h", 591, 9, None, None, None),
+    ("in call<(lambda at /src/a b.cpp:3:4)>(int) /src/a.cpp:9:1", "call<(lambda at /src/a b.cpp:3:4)>(int)", "/src/a.cpp", 9, 1, None, None, None),
+    ("in operator/(A const&, A const&) /src/a.h:9", "operator/(A const&, A const&)", "/src/a.h", 9, None, None, None, None),
+    ("in void (*get())() a.c:1", "void (*get())()", "a.c", 1, None, None, None, None),
+    ("in <alloc::raw_vec::RawVec<u8>>::with_capacity_in /rustc/ab/library/alloc/src/raw_vec.rs:155:9",
+     "<alloc::raw_vec::RawVec<u8>>::with_capacity_in", "/rustc/ab/library/alloc/src/raw_vec.rs", 155, 9, None, None, None),
+    ("in closure #1 in Run.run(_:) Run.swift:12", "closure #1 in Run.run(_:)", "Run.swift", 12, None, None, None, None),
+    ("in operator new[](unsigned long) ../../../../src/libsanitizer/asan/asan_new_delete.cpp:98", "operator new[](unsigned long)",
+     "../../../../src/libsanitizer/asan/asan_new_delete.cpp", 98, None, None, None, None),
+    ("", None, None, None, None, None, None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS, ids=[form[0][:40] for form in FORMS])
+def test_a_frame_is_split_from_the_right(form):
+    assert understood(form[0]) == Frame(*form)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("    #0 0x7f30d7eb7e68 in malloc a.c:1", (0, "7f30d7eb7e68", "in malloc a.c:1")),
+        ("    #12 0x4f2b3c  (/bin/app+0x1)", (12, "4f2b3c", "(/bin/app+0x1)")),
+        ("    #3 0x4f2b3c (/bin/app+0x1)", (3, "4f2b3c", "(/bin/app+0x1)")),
+        ("host # [   24.7] #1 0x4f2b3c in f", (1, "4f2b3c", "in f")),
+        ("    #0 0x12a4e7c01954", (0, "12a4e7c01954", "")),
+        ("#12 0.532 -- Configuring done", None),
+        ("#12 [build 3/5] RUN cmake", None),
+        ("issue #4 0xbeef was fixed", (4, "beef", "was fixed")),
+        ("    # 0 0x7f30d7eb7e68 in f", None),
+        ("    #0 0xnothex in f", None),
+        ("    #12345 0x1 in f", None),
+    ],
+)
+def test_an_address_makes_a_line_a_frame(line, expected):
+    assert with_address(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("    #0 main race.cc:12 (race+0x1)", (0, "", "main race.cc:12 (race+0x1)")),
+        ("#0 main race.cc:12 (race+0x1)", None),
+        ("#7 DONE 0.3s", None),
+    ],
+)
+def test_without_an_address_a_frame_is_indented(line, expected):
+    assert without_address(line) == expected
+
+
+def test_a_text_is_understood_once():
+    texts = FrameTexts()
+    assert texts("in main a.c:1") is texts("in main a.c:1")
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 60_000, ")" * 60_000, ":1" * 30_000, " /" * 30_000, "+0x1" * 15_000 + ")", "<" * 60_000]
+)
+def test_brackets_without_end_cost_no_time(text):
+    assert understood("in " + text).text == "in " + text
+
+
+class TestStacksToldByTheirBytes:
+    BODY = b"    #0 0x7f30d7eb7e68 in malloc a.c:1\n    #1 0x558a6135bb66 in run(int) src/b.c:20\n    #2 0x558a6135bb85  (/bin/app+0x1)"
+
+    def known(self, body=BODY, margin=0):
+        stacks = KnownStacks()
+        assert stacks.learn(body, FrameTexts(), margin)
+        return stacks
+
+    def test_a_stack_with_other_addresses_is_known(self):
+        found = self.known().find(self.BODY.replace(b"7f30d7eb7e68", b"7fffd7eb7e68").replace(b"558a", b"55ff"))
+        assert [frame.function for frame in found.frames] == ["malloc", "run(int)", None]
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            (b"a.c:1", b"a.c:2"),
+            (b"#1", b"#2"),
+            (b"7f30d7eb7e68", b"7f30d7eb7e6"),
+            (b"7f30d7eb7e68", b"7f30d7eb7eg8"),
+            (b"7f30d7eb7e68", b"7f30d7eb7eG8"),
+            (b"7f30d7eb7e68 ", b"7f30d7eb7e 8"),
+            (b"+0x1)", b"+0x2)"),
+            (b"\n", b" "),
+        ],
+    )
+    def test_any_other_difference_is_another_stack(self, old, new):
+        assert self.known().find(self.BODY.replace(old, new, 1)) is None
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b"    #1 0x7f30d7eb7e68 in malloc a.c:1",
+            BODY.replace(b"\n", b"\naddr2line: DWARF error\n", 1),
+            BODY + b"\n",
+            BODY.replace(b"    #1", b"   #1"),
+            b"\t#0 0x7f30d7eb7e68 in malloc a.c:1",
+        ],
+    )
+    def test_only_a_whole_and_plain_stack_is_learnt(self, body):
+        assert KnownStacks().learn(body, FrameTexts(), 0) is None
+
+    def test_a_time_stamp_may_stand_before_each_line(self):
+        def stamped(second):
+            return b"\n".join(
+                b"2026-03-14T09:26:%02d.1234567Z " % (second + n) + line
+                for n, line in enumerate(self.BODY.split(b"\n"))
+            )
+
+        stacks = self.known(stamped(10), margin=29)
+        assert stacks.find(stamped(40))
+        assert not stacks.find(stamped(40).replace(b"Z ", b"X ", 1))
+        assert not stacks.find(stamped(40).replace(b"2026-03-14", b"2026-03-1a", 1))
