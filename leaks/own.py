@@ -7,7 +7,6 @@ judged once.
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TypeGuard
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.names import normal, qualified
@@ -118,9 +117,9 @@ def first_rule(rules: Sequence[Rule], texts: dict[str, str]) -> Owner | None:
     return next((owner for where, pattern, owner in rules if texts[where] and pattern.search(texts[where])), None)
 
 
-def is_source(place: Frame | None) -> TypeGuard[Frame]:
-    """A line of source, and not the definition of a global that is named without anybody having touched it."""
-    return place is not None and place.function is None
+def names_a_culprit(report: Report) -> bool:
+    """The place is where something was done, and not where a global is defined twice."""
+    return report.place is not None and report.kind != "odr-violation"
 
 
 class Ownership:
@@ -147,7 +146,7 @@ class Ownership:
         A report whose primary stack shows nothing own (an interceptor called from the runtime) is owned by nobody: the stacks that
         tell who freed or allocated are context, not culprits.
         """
-        if not report.frames and is_source(report.place) and self._in_roots(report.place) is not False:
+        if not report.frames and names_a_culprit(report) and self._in_roots(report.place) is not False:
             return report.place
         return next((frame for frame in report.frames if self.owner(frame) is Owner.OWN), None)
 
@@ -185,9 +184,9 @@ class Ownership:
             return Owner.LIBC
         return None
 
-    def _in_roots(self, frame: Frame) -> bool | None:
+    def _in_roots(self, frame: Frame | None) -> bool | None:
         """Whether the frame's file lies in an own root; null where no roots are given or the frame has no file."""
-        if not self.own_roots or not frame.file:
+        if not self.own_roots or frame is None or not frame.file:
             return None
         path = frame.file.replace("\\", "/")
         return any(self._below(path, root) for root in self.own_roots)

@@ -15,11 +15,11 @@ from typing import Protocol
 from leaks.errors import Unreadable
 from leaks.evidence import Evidence, Report
 from leaks.parsing import build, marks, options, prefixes
-from leaks.parsing.frames import with_address
+from leaks.parsing.frames import Numbered, with_address
 from leaks.parsing.known import KnownRecords
 from leaks.parsing.ledger import Key
 from leaks.parsing.lines import Batch, Limits, Lines, segments
-from leaks.parsing.prefixes import STAMP, STAMPED, Prefixes, unstamped
+from leaks.parsing.prefixes import STAMP, STAMPED, Prefixes, unmarked, unstamped
 from leaks.parsing.runners import cargo, catch2, ctest, doctest, gotest, gtest, pytest, script
 from leaks.parsing.streams import Streams, Tool
 from leaks.parsing.tools import asan, lsan, ubsan, unrecognised
@@ -133,15 +133,27 @@ class Reading:
 
     def _plain(self, data: bytes, *, whole: bool = True, words: Needles | None = None) -> None:
         lines = list(segments(unstamped(data), self.number, whole=whole))
-        if (
-            not whole and lines and not self._prefixes.peek(lines[-1][1])[0].strip()
-        ):  # the start of a line, not a blank one
+        self.number += data.count(b"\n")
+        if not whole and lines and self._is_bare(lines[-1][1]):
             lines.pop()
             whole = True
-        self.number += data.count(b"\n")
         frames = [with_address(text) if "#" in text else None for _, text in lines]
         texts = ["" if frame else text for (_, text), frame in zip(lines, frames, strict=True)]
-        wanted = _wanted(texts, self._needles if words is None else words)
+        self._walk(lines, frames, _wanted(texts, self._needles if words is None else words), whole=whole)
+
+    def _is_bare(self, text: str) -> bool:
+        """Nothing but prefixes: where a log ends in the middle of a line, that is the start of one and not a blank one."""
+        return not self._prefixes.peek(text)[0].strip()
+
+    def _walk(
+        self,
+        lines: Sequence[tuple[int, str]],
+        frames: Sequence[Numbered | None],
+        wanted: Mapping[int, Iterable[int]],
+        *,
+        whole: bool,
+    ) -> None:
+        """Line by line while a report lasts, else from one wanted line to the next."""
         order = [*sorted(wanted), len(lines)]
         turn = index = 0
         while index < len(lines):
@@ -164,7 +176,7 @@ class Reading:
         # A record's own line concerns nobody else, like its frames.
         if not (" leak of " in text and lsan.RECORD.match(text)):
             self._tell(number, text, key, listeners)
-        self.streams.line(number, text.removeprefix("##[error]"), key)
+        self.streams.line(number, unmarked(text), key)
 
     def _tell(self, number: int, text: str, key: Key, listeners: Iterable[int]) -> None:
         asked = self._asking == key

@@ -1,6 +1,7 @@
 """The reports of one log, the same ones folded into one entry, and what its leak checks add up to."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from leaks.evidence import Report
 from leaks.parsing.blocks import Block
@@ -46,6 +47,15 @@ class Entry:
         )
 
 
+class Sums(NamedTuple):
+    """What is kept of a leak check."""
+
+    bytes: int
+    objects: int
+    summary: tuple[int, int] | None
+    ended: bool
+
+
 class Ledger:
     """The reports of one log, folded, and the totals of its leak checks."""
 
@@ -56,7 +66,8 @@ class Ledger:
         self.notes: list[str] = []
         self.dropped = 0
         self._most = most
-        self._checks: dict[object, LeakCheck] = {}
+        self.inside_address_sanitizer = False
+        self._checks: dict[object, Sums] = {}
         self._headlines: dict[str, object] = {}
         self._summaries: set[str] = set()
 
@@ -117,10 +128,11 @@ class Ledger:
         """Of the checks of a process the last complete one counts."""
         if check.capped and len(self.notes) < MOST_NOTES:
             self.notes.append(f"Line {check.line}: the runtime printed only some of the leaks of this check.")
-        process: object = (key, check.pid) if check.pid is not None else check
+        process: object = (key, check.pid) if check.pid is not None else len(self._checks)
         known = self._checks.get(process)
         if known is None or check.ended or not known.ended:
-            self._checks[process] = check
+            self._checks[process] = Sums(check.bytes, check.objects, check.summary, check.ended)
+        self.inside_address_sanitizer |= check.address_sanitizer
 
     def _note_hit(self, hit: SuppressionHit) -> None:
         known = self.hits.get(hit.template)
@@ -139,10 +151,6 @@ class Ledger:
             return Totals(*parsed, None, None, None)
         said = (sum(summary[0] for summary in summaries), sum(summary[1] for summary in summaries))
         return Totals(*parsed, *said, parsed == said)
-
-    @property
-    def inside_address_sanitizer(self) -> bool:
-        return any(check.address_sanitizer for check in self._checks.values())
 
     def reports(self) -> tuple[Report, ...]:
         return tuple(sorted((entry.report() for entry in self.entries.values()), key=lambda report: report.line))

@@ -95,6 +95,12 @@ BY_START: dict[str, tuple[Prefix, ...]] = {
     for start in sorted({char for prefix in PREFIXES for char in prefix.starts})
 }
 AFTER = re.compile(REPORTISH)
+MARKER = re.compile(r"^(?:##\[(?:error|warning|notice|debug)\]|::(?:error|warning|notice|debug)(?: [^:\n]{1,300})?::)")
+
+
+def unmarked(text: str) -> str:
+    """A line of a report without the marker by which GitHub colours it."""
+    return MARKER.sub("", text, count=1) if text.startswith(("##[", "::")) else text
 
 
 def unstamped(data: bytes) -> bytes:

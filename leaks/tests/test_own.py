@@ -100,3 +100,15 @@ def test_a_report_that_names_only_a_place_is_owned_by_it() -> None:
     report = Report(tool="ubsan", kind="undefined-behavior:null", line=1, headline="", place=place)
     assert Ownership().own_frame(report) is place
     assert Ownership(own_roots=["lib/"]).own_frame(report) is None
+
+
+def test_the_definition_of_a_global_owns_nothing() -> None:
+    place = Frame("shared_limits", function="shared_limits", file="src/a.cpp", line=3)
+    report = Report(tool="asan", kind="odr-violation", line=1, headline="", place=place)
+    assert Ownership().own_frame(report) is None
+
+
+def test_a_summary_whose_stack_is_lost_still_names_its_culprit() -> None:
+    place = Frame("net::poll src/a.cpp:3", function="net::poll", file="src/a.cpp", line=3)
+    report = Report(tool="asan", kind="heap-use-after-free", line=1, headline="", place=place, truncated=True)
+    assert Ownership().own_frame(report) is place

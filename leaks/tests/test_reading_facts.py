@@ -1,12 +1,14 @@
 """What a log proves besides its reports: tests, options, marks, detectors, and how it ends."""
 
 import gzip
+from pkgutil import iter_modules
 
 import pytest
 import zstandard
 
 from leaks.errors import Unreadable
 from leaks.evidence import Evidence
+from leaks.parsing import dispatch, runners, tools
 from leaks.parsing.dispatch import read, read_path
 from leaks.parsing.lines import Limits
 from leaks.words import Detector, MarkKind
@@ -68,6 +70,15 @@ def test_marks_stand_in_the_order_of_their_lines():
     found = facts(text).marks
     assert [mark.number for mark in found] == sorted(mark.number for mark in found)
     assert {MarkKind.DETECTOR_FAILED, MarkKind.CANCELLED} <= {mark.kind for mark in found}
+
+
+def test_every_tool_and_every_runner_has_its_row():
+    assert {module.name for module in iter_modules(runners.__path__)} == {
+        m.__name__.rpartition(".")[2] for m in dispatch.RUNNERS
+    }
+    opened = {tool.opens.__module__.rpartition(".")[2] for tool in dispatch.TOOLS}
+    assert {module.name for module in iter_modules(tools.__path__)} == opened
+    assert dispatch.TOOLS[-1].opens.__module__.endswith("unrecognised")
 
 
 class TestBounds:

@@ -58,6 +58,8 @@ class TestPlaces:
             ("calc.c:8:", "calc.c", 8, None),
             (".....[ 40%] src/calc.cpp:8:64:", "src/calc.cpp", 8, 64),
             ("##[error]src/calc.cpp:8:64:", "src/calc.cpp", 8, 64),
+            ("::warning::src/calc.cpp:8:64:", "src/calc.cpp", 8, 64),
+            ("::error file=src/calc.cpp,line=8::src/calc.cpp:8:64:", "src/calc.cpp", 8, 64),
             ("<unknown>:0:0:", "<unknown>", 0, 0),
         ],
     )

@@ -92,6 +92,14 @@ def test_further_stacks_stay_with_the_report():
     assert (len(report.frames), [len(stack.frames) for stack in report.stacks], report.truncated) == (2, [2], False)
 
 
+def test_the_kernel_repeats_its_banner_along_an_inlined_chain():
+    banner = "BUG: KASAN: slab-use-after-free in {} net/exbt.h:412 [inline]\n"
+    evidence = log(
+        banner.format("test_bit"), banner.format("chan_state"), "Read of size 8\n", "\n" * 5, banner.format("other")
+    )
+    assert [report.line for report in evidence.reports] == [1, 9]
+
+
 def test_frames_without_addresses_count_too():
     text = "WARNING: ThreadSanitizer: thread leak (pid=9)\n    #0 pthread_create <null> (app+0x1)\n    #1 main race.cc:12 (app+0x2)\n"
     (report,) = log(text).reports

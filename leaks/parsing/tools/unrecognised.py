@@ -90,10 +90,14 @@ class Banner(StackedBlock):
             self.ended = True
             self.close()
             return True
-        if OWN_LINES.match(text):
+        if OWN_LINES.match(text) or self._repeats(number, text):
             self.last = number
             return True
         return False
+
+    def _repeats(self, number: int, text: str) -> bool:
+        """The kernel prints its banner for each function of an inlined chain."""
+        return "BUG: KASAN: " in text and self.sentence.startswith("KASAN: ") and number - self.last <= 1
 
     def close(self) -> None:
         if self.done:
