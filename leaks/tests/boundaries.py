@@ -67,7 +67,8 @@ RANKS = (
         "dashboard.exports.* dashboard.intake"
     ),
     Rank(
-        "dashboard.pages.* dashboard.templatetags.* dashboard.api.* dashboard.hooks.* dashboard.admin dashboard.urls dashboard.wsgi"
+        "dashboard.pages.* dashboard.templatetags.* dashboard.api.* dashboard.hooks.* "
+        "dashboard.admin dashboard.urls dashboard.wsgi dashboard.management.commands.*"
     ),
 )
 
