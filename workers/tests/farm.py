@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import environ
 import psycopg
 from django.conf import settings
 from django.core.management import call_command
@@ -26,7 +27,6 @@ from django.db.utils import load_backend
 from kombu import Connection
 from kombu.transport.redis import Channel as RedisChannel
 
-from dashboard import env
 from leaks.ingest import sweep
 from leaks.models import Log, StaleMark
 from leaks.tests.ledger import LEAKY, OTHER, big_log, dump, log_text, submit
@@ -71,7 +71,11 @@ class Farm:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
         return {
             **kept,
-            "DJANGO_SETTINGS_MODULE": "workers.tests.quick_settings",
+            "DJANGO_SETTINGS_MODULE": "dashboard.settings",
+            # Short leases and pauses, for workers that a test kills.
+            "LEAKLEDGER_LEASE_SECONDS": "2",
+            "LEAKLEDGER_LOOK_SECONDS": "1",
+            "LEAKLEDGER_RETRY_SECONDS": "1",
             "LEAKLEDGER_VAR": str(self.var),
             "LEAKLEDGER_FAULTS": "" if self.blind_to_faults else str(self.faults),
             "DATABASE_URL": self.database_url,
@@ -235,7 +239,7 @@ def _migrated() -> Path:
 def _connected(database_url: str) -> Iterator[None]:
     """Put a database in the place of the test's default one."""
     former = connections["default"]
-    wanted = {**former.settings_dict, **env.database("", database_url)}
+    wanted = {**former.settings_dict, **environ.Env.db_url_config(database_url)}
     if wanted["ENGINE"].endswith("sqlite3"):
         wanted["OPTIONS"] = settings.DATABASES["default"]["OPTIONS"]
     connections["default"] = load_backend(wanted["ENGINE"]).DatabaseWrapper(wanted, "default")
