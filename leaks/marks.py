@@ -55,6 +55,13 @@ def _upsert(places: list[tuple[str, str]]) -> None:
         cursor.execute(UPSERT.format(table=table, rows=", ".join(["(%s, %s, 1, %s)"] * len(places))), values)
 
 
+def still_set(marks: Iterable[StaleMark]) -> list[StaleMark]:
+    """Those that nobody worked off meanwhile. Read without a lock: who sets marks locks them last, and this comes first."""
+    wanted = list(marks)
+    left = set(StaleMark.objects.filter(pk__in=[one.pk for one in wanted]).values_list("pk", flat=True))
+    return [one for one in wanted if one.pk in left]
+
+
 def finish(done: Iterable[StaleMark]) -> None:
     """Remove the marks that were not set again meanwhile."""
     generations = {one.pk: one.generation for one in done}

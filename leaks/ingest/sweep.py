@@ -109,9 +109,11 @@ def _rebuild(batch: list[StaleMark]) -> bool:
     """Rebuild and take the marks away, or neither. A mark that fails stays for a later look and holds up no other."""
     try:
         with transaction.atomic():
-            REBUILD[Kind(batch[0].kind)]([mark.subject for mark in batch])
-            reach("rebuilt")
-            marks.finish(batch)
+            # Another worker may have been faster: to rebuild again would set marks that nobody is there to work off any more.
+            if left := marks.still_set(batch):
+                REBUILD[Kind(left[0].kind)]([mark.subject for mark in left])
+                reach("rebuilt")
+                marks.finish(left)
     except Exception:
         logger.exception("Stale marks %s stay for now", ", ".join(map(str, batch)))
         return False

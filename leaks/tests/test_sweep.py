@@ -114,3 +114,12 @@ def test_a_chore_is_done_now_and_then_and_an_error_in_it_is_only_told(caplog: py
     assert done == [1, 2, 1]
     sweep.Chore(lambda: int("x"), every=0).tend()
     assert "ValueError" in caplog.text
+
+
+def test_a_mark_that_another_worker_was_faster_with_sets_none_anew() -> None:
+    submit(1, log_text((LEAKY, 64)), exit_code=1)
+    late = list(StaleMark.objects.all())
+    settle()
+    assert late
+    assert sweep._rebuild(late)
+    assert not StaleMark.objects.exists()
