@@ -19,7 +19,13 @@ FIELDS = frozenset(field.name for field in dataclass_fields(Submission)) - {"pro
 
 def submit(project: str, values: Mapping[str, Any], files: Iterable[UploadedFile] = ()) -> Receipt:
     """Commit what a lane said. `values` are typed values by the names of `Submission`; a null one was not said."""
-    return _commit(project, values, tuple(submitted(file) for file in files))
+    with expanded(submitted(file) for file in files) as logs:
+        return _commit(project, _ended(values, logs), logs)
+
+
+def _ended(values: Mapping[str, Any], logs: Sequence[SubmittedFile]) -> Mapping[str, Any]:
+    """Who sends a log has run to the end, unless it says that it still runs."""
+    return {**values, "ended": True} if logs and values.get("ended") is None else values
 
 
 def drop(files: Iterable[UploadedFile], values: Mapping[str, Any], project: str = "") -> Receipt:

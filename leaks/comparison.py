@@ -11,7 +11,7 @@ from typing import NamedTuple
 from leaks.folding import has_verdict, suppressed_total_grew
 from leaks.rows.comparison import Compared, Measure, Side, SignatureChange
 from leaks.rows.facts import Judgement, LogFacts
-from leaks.words import Change, Comparison, Reason, Verdict
+from leaks.words import Change, Comparison, Flag, Reason, Verdict
 
 DETECTING_PREFIXES = ("detect_", "use_")
 DETECTING = frozenset(
@@ -137,6 +137,10 @@ COMPARISONS: tuple[Row, ...] = (
         "The base proved nothing: it is neither clean nor does it hold findings."),
     Row("head_without_verdict", lambda p: not has_verdict(p.head.verdict), Comparison.NOT_COMPARABLE,
         "The head proved nothing: it is neither clean nor does it hold findings."),
+    Row("base_cut", lambda p: p.base.cut, Comparison.NOT_COMPARABLE,
+        "The log of the base is cut off: what the head shows may have stood in the missing part."),
+    Row("head_cut", lambda p: p.head.cut, Comparison.NOT_COMPARABLE,
+        "The log of the head is cut off: what is missing there is not fixed."),
     Row("other_lane", lambda p: p.base.lane != p.head.lane, Comparison.NOT_COMPARABLE,
         "The sides are of different lanes."),
     Row("other_detectors", lambda p: p.base.detectors != p.head.detectors, Comparison.NOT_COMPARABLE,
@@ -174,6 +178,12 @@ def ran_all_tests(facts: LogFacts, judgement: Judgement) -> bool:
         return facts.tests.complete and facts.ends_in_test is None
     cut_off = judgement.reason in {Reason.TIMED_OUT, Reason.KILLED} or facts.ends_in_block or facts.ends_in_test
     return not cut_off and leak_check_done(facts, judgement)
+
+
+def is_cut(facts: LogFacts, judgement: Judgement) -> bool:
+    """The log ends inside a report, or inside a leak check, which always closes with its SUMMARY."""
+    unfinished = facts.totals is not None and facts.totals.summary_bytes is None
+    return Flag.LOG_TRUNCATED in judgement.flags or facts.ends_in_block is not None or unfinished
 
 
 def leak_check_done(facts: LogFacts, judgement: Judgement) -> bool:

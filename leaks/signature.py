@@ -73,6 +73,11 @@ def module_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
     return tuple(f"{base_name(frame.module or '')}+{frame.offset}" for frame in islice(nameless, 1))
 
 
+def machinery_tokens(report: Report, _ownership: Ownership) -> tuple[str, ...]:
+    """Only the runtime and the standard library are on the stack, as a short unwinder leaves it: all names there are."""
+    return tuple(name_token(frame) for frame in report.frames if frame.function)
+
+
 def other_stack_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
     """The primary stack is lost or shows only the runtime: the own frames of the other stacks, by role."""
     return tuple(
@@ -95,6 +100,7 @@ SOURCES: tuple[Source, ...] = (
     foreign_tokens,
     other_stack_tokens,
     module_tokens,
+    machinery_tokens,
     sentence_tokens,
 )
 MACHINERY = frozenset({Owner.RUNTIME, Owner.ALLOCATOR, Owner.LIBC, Owner.STANDARD_LIBRARY, Owner.PLUMBING})
@@ -149,4 +155,9 @@ def title_of(family: str, report: Report, ownership: Ownership) -> str:
     named = [frame for frame in report.frames if frame.function and ownership.owner(frame) not in MACHINERY]
     if named:
         return f"{family} · {qualified(named[0].function or '')}"
-    return f"{family} · " + (next(iter(module_tokens(report, ownership)), "") or report.headline)
+    rest = (
+        module_tokens(report, ownership)
+        or machinery_tokens(report, ownership)[-1:]
+        or sentence_tokens(report, ownership)
+    )
+    return f"{family} · {rest[0]}"

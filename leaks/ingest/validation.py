@@ -116,11 +116,17 @@ def _check_part(given: Submission) -> None:
         raise BadSubmission("The parts of an outcome belong together by run_id: it is missing.", field="run_id")
 
 
+# A zero time of some language, or the end of all time, is no start of a run; and dates around it cannot be reckoned with.
+YEARS = range(1990, 2200)
+
+
 def _check_times(given: Submission) -> None:
     for field in ("started_at", "finished_at"):
         moment: datetime | None = getattr(given, field)
         if moment is not None and moment.tzinfo is None:
             raise BadSubmission(f"{field} lacks its time zone.", field=field)
+        if moment is not None and moment.year not in YEARS:
+            raise BadSubmission(f"{field} lies outside the years {YEARS.start} to {YEARS.stop - 1}.", field=field)
 
 
 def _check_pairs(given: Submission) -> None:

@@ -169,6 +169,7 @@ def _side(outcome: LaneOutcome, seen: _Seen) -> Side:
         suppressed_count=suppressed_count,
         tests_complete=comparison.ran_all_tests(facts, judgement),
         leak_check_done=comparison.leak_check_done(facts, judgement),
+        cut=comparison.is_cut(facts, judgement),
     )
 
 

@@ -18,7 +18,10 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side. `tests_complete`: its tests ran to their summary. `leak_check_done`: the leak check ran after them."""
+    """One side. `tests_complete`: its tests ran to their summary. `leak_check_done`: the leak check ran after them.
+
+    `cut`: the log ends before its time, so that what is missing in it proves nothing.
+    """
 
     lane: str
     verdict: Verdict
@@ -30,6 +33,7 @@ class Side:
     suppressed_count: int = 0
     tests_complete: bool = True
     leak_check_done: bool = True
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

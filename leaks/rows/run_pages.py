@@ -52,9 +52,9 @@ class Tests:
 
     @property
     def executed(self) -> int | None:
-        """Tests that ran; null where nothing was said."""
-        if self.total is None:
-            return self.passed
+        """Tests that ran; null where nothing was said. A total that is only planned says nothing of what ran."""
+        if self.total is None or not self.complete:
+            return (self.passed or 0) + (self.failed or 0)
         return self.total - (self.skipped or 0)
 
 

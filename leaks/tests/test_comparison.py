@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from leaks.comparison import COMPARISONS, compare, describe, detecting_options, leak_check_done, ran_all_tests
+from leaks.comparison import COMPARISONS, compare, describe, detecting_options, is_cut, leak_check_done, ran_all_tests
 from leaks.rows.comparison import Measure, Side
-from leaks.rows.facts import Line, MergedClaim, SuppressionHit
+from leaks.rows.facts import LaneView, Line, LogFacts, MergedClaim, SuppressionHit, Totals
 from leaks.tests.makers import GREEN, LANE, RED, bare, facts, finding, summary
 from leaks.verdict import judge
 from leaks.words import Change, Comparison, Detector, Reason, Verdict
@@ -35,6 +35,8 @@ ROWS = [
     ("head_blinded", BASE, BLINDED, Comparison.NOT_COMPARABLE),
     ("base_without_verdict", NOTHING, CLEAN, Comparison.NOT_COMPARABLE),
     ("head_without_verdict", BASE, NOTHING, Comparison.NOT_COMPARABLE),
+    ("base_cut", replace(BASE, cut=True), BASE, Comparison.NOT_COMPARABLE),
+    ("head_cut", BASE, replace(BASE, cut=True), Comparison.NOT_COMPARABLE),
     ("head_without_verdict", BASE, side(Verdict.TEST_FAILURE), Comparison.NOT_COMPARABLE),
     ("other_lane", BASE, replace(CLEAN, lane="tsan"), Comparison.NOT_COMPARABLE),
     ("other_detectors", BASE, replace(CLEAN, detectors=frozenset({Detector.ADDRESS})), Comparison.NOT_COMPARABLE),
@@ -127,3 +129,18 @@ def test_how_far_a_log_came_says_what_it_could_have_shown():
     assert reach(finding(tests=None, totals=None), RED) == (False, False)
     assert reach(finding(tests=summary(3, complete=False)), RED) == (False, True)
     assert reach(bare(findings=1, ends_in_test=Line(9, "[ RUN ]")), MergedClaim("failure", 1)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("facts", "cut"),
+    [
+        (LogFacts(totals=Totals(8, 1, 8, 1, reconciled=True)), False),
+        (LogFacts(totals=Totals(8, 1, None, None, reconciled=None)), True),
+        (LogFacts(ends_in_block=Line(3, "#1 0x")), True),
+        (LogFacts(), False),
+    ],
+    ids=["a whole leak check", "a leak check without its SUMMARY", "inside a report", "no leak check"],
+)
+def test_a_log_is_cut(facts: LogFacts, cut: bool) -> None:
+    judgement = judge(facts, MergedClaim(exit_code=1), LaneView())
+    assert is_cut(facts, judgement) is cut

@@ -20,7 +20,7 @@ TEST = "in DOCTEST_ANON_FUNC_15 tests/t.cpp:5"
 
 def report(*frames: str, kind: str = "direct-leak", **values: object) -> Report:
     parsed = tuple(map(understood, frames))
-    return Report(tool="lsan", kind=kind, line=1, headline="", frames=parsed, **values)  # type: ignore[arg-type]
+    return Report(**{"tool": "lsan", "kind": kind, "line": 1, "headline": "", "frames": parsed, **values})  # type: ignore[arg-type]
 
 
 def key(*frames: str, kind: str = "direct-leak", **values: object) -> str:
@@ -122,3 +122,13 @@ def test_the_title_names_the_owner_and_its_caller() -> None:
     assert identity.title == "leak · rope::BuildCache ← rope::Forward"
     assert identity.public_id == f"LKS-{identity.hash[:10].upper()}"
     assert identity.recipe == RECIPE
+
+
+def test_a_stack_that_ends_in_the_standard_library_counts_by_its_names_and_not_by_its_size() -> None:
+    new = "in operator new(unsigned long) (/b/t+0x1)"
+    grow = "in std::string::_M_mutate(unsigned long) (/usr/lib/libstdc++.so.6+0x14)"
+    make = "in std::string::_M_construct(char) (/usr/lib/libstdc++.so.6+0x18)"
+    assert key(new, grow, bytes=8) == key(new, grow, bytes=99)
+    assert key(new, grow) != key(new, make)
+    sized = report(new, grow, headline="Indirect leak of 707 byte(s) in 7 object(s) allocated from:")
+    assert identify(sized, Ownership()).title == "leak · std::string::_M_mutate"
