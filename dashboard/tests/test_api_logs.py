@@ -195,3 +195,12 @@ def test_drop_takes_archives(hints: list[int]) -> None:
         archive.writestr("__MACOSX/._asan.log", b"noise")
     receipt = intake.drop([SimpleUploadedFile("logs.zip", packed.getvalue())], {})
     assert [log.name for log in receipt.logs] == ["build/asan.log", "etc/ubsan.log"]
+
+
+def test_a_zip_is_the_logs_in_it(upload) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("asan.log", TEXT)
+        archive.writestr("ubsan.log", b"fine\n")
+    assert upload(("logs.zip", packed.getvalue())).status_code == 202
+    assert sorted(Log.objects.values_list("name", flat=True)) == ["asan.log", "ubsan.log"]

@@ -45,6 +45,7 @@ def checked(submission: Submission) -> Submission:
             raise BadSubmission(f"{field} is missing.", field=field)
     for field, longest in LONGEST.items():
         _check_text(field, getattr(spelt, field), longest)
+    _check_lane(spelt)
     _check_commits(spelt)
     _check_numbers(spelt)
     _check_part(spelt)
@@ -107,6 +108,12 @@ def _check_numbers(given: Submission) -> None:
         raise BadSubmission("exit_code is not a number of 32 bits.", field="exit_code")
     if given.sequence is not None and not -(2**63) <= given.sequence < 2**63:
         raise BadSubmission("sequence is not a number of 64 bits.", field="sequence")
+
+
+def _check_lane(given: Submission) -> None:
+    # A lane's name stands in the address of its page, and browsers take these for the way up.
+    if {".", ".."} & set(given.lane.split("/")):
+        raise BadSubmission("lane may not be or hold a folder called . or ..", field="lane")
 
 
 def _check_part(given: Submission) -> None:

@@ -304,6 +304,8 @@ REFUSED = [
     ("branch", {"branch": "x" * 201}),
     ("branch", {"branch": "a\nb"}),
     ("run_id", {"run_id": "x" * 201}),
+    ("lane", {"lane": ".."}),
+    ("lane", {"lane": "../../etc"}),
     ("started_at", {"started_at": datetime(1, 1, 1, tzinfo=UTC)}),
     ("finished_at", {"finished_at": datetime(9999, 12, 31, tzinfo=UTC)}),
     ("run_url", {"run_url": "javascript:alert(1)"}),
