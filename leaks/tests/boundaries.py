@@ -50,7 +50,7 @@ RANKS = (
         "leaks.parts leaks.answers"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
-    Rank("leaks.journal leaks.ownership leaks.search leaks.lane_views leaks.queries.*"),
+    Rank("leaks.accounts leaks.journal leaks.ownership leaks.search leaks.lane_views leaks.queries.*"),
     Rank(
         "leaks.store_frames leaks.store_keys leaks.store leaks.rollups leaks.successors leaks.standing_signatures "
         "leaks.standing leaks.notices leaks.triage leaks.review leaks.retention"

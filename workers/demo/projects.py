@@ -1,10 +1,8 @@
 """The demo's projects, lanes and people. Only configuration is written here; what the lanes proved comes through the ingest."""
 
-import secrets
 from datetime import UTC, datetime
 
-from django.contrib.auth import get_user_model
-
+from leaks.accounts import account
 from leaks.models import Lane, LaneExpectation, Membership, Project
 from leaks.words import MemberRole
 from workers.demo.story import PROJECTS, DemoProject
@@ -40,13 +38,7 @@ def expect_lane(project: Project, name: str, detectors: tuple[str, ...]) -> None
 
 def make_account(role: MemberRole) -> str | None:
     """Make the demo person of that role, a member of each demo project. The password is returned once; null if the person was there."""
-    users = get_user_model()
-    user, made = users.objects.get_or_create(username=str(role))
+    user, password = account(str(role))
     for project in Project.objects.filter(slug__in=[demo.slug for demo in PROJECTS]):
         Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
-    if not made:
-        return None
-    password = secrets.token_urlsafe(9)
-    user.set_password(password)
-    user.save(update_fields=["password"])
     return password

@@ -1,10 +1,8 @@
 """Make a project, its first administrator and an upload token: all that a lane needs to begin."""
 
-import secrets
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
@@ -12,6 +10,7 @@ from django.db import transaction
 
 from dashboard.access import make_token
 from leaks import journal
+from leaks.accounts import account
 from leaks.models import Membership, Project
 from leaks.words import MemberRole
 
@@ -54,14 +53,3 @@ class Command(BaseCommand):
         return Project.objects.create(
             slug=slug, name=options["name"] or slug, default_branch=options["branch"], own_roots=options["own_root"]
         )
-
-
-def account(name: str) -> tuple[Any, str | None]:
-    """The account of that name, and its password if it had to be made."""
-    user, made = get_user_model().objects.get_or_create(username=name)
-    if not made:
-        return user, None
-    password = secrets.token_urlsafe(9)
-    user.set_password(password)
-    user.save(update_fields=["password"])
-    return user, password
