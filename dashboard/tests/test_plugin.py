@@ -43,6 +43,8 @@ def pytest_on(source: str, folder: Path, **environment: str) -> "subprocess.Comp
         "dashboard.tests.plugin",
         "-p",
         "no:randomly",
+        # Each reason once: a CI's pytest repeats them untruncated in its closing summary, a terminal's cuts them off there.
+        "-rN",
         f"--rootdir={folder}",
     ]
     return subprocess.run(
