@@ -3,13 +3,14 @@
 Members are read one after the other, in the order given, and each only once.
 """
 
+import re
 import tarfile
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, BinaryIO, cast
 
@@ -22,8 +23,13 @@ from leaks.rows.intake import SubmittedFile
 
 ZIP = b"PK\x03\x04"
 PACKED_TAR = (".tar.gz", ".tgz", ".tar.zst", ".tzst")
+ARCHIVE = (".zip", ".tar", *PACKED_TAR)
+DEEPEST = 3  # archives in archives: the artifact of a run is a zip around what was uploaded, which may be a tar of tars
+WHOLE_JOB = re.compile(r"\d+_([^/]+)\.txt")
+STEP = re.compile(r"/(?:\d+_[^/]+|system)\.txt\Z")
 USTAR_AT, USTAR = 257, b"ustar"
 SPOOL_IN_MEMORY = 1024 * 1024
+CHUNK = 256 * 1024
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, NotImplementedError, RuntimeError, EOFError)
 
 
@@ -43,23 +49,69 @@ Lister = Callable[[BinaryIO], list[Member]]
 def expanded(files: Iterable[SubmittedFile]) -> Iterator[tuple[SubmittedFile, ...]]:
     """The files, each archive replaced by what is in it, to be read within the block. Raises TooLarge or Unreadable."""
     with ExitStack() as stack:
-        found = tuple(member for file in files for member in _expand(file, stack))
+        unpacking = Unpacking(stack)
+        found = tuple(member for file in files for member in unpacking.expand(file, DEEPEST))
         if len(found) > MOST_FILES:
             raise TooLarge(f"More than {MOST_FILES} logs at once.")
         yield found
 
 
-def _expand(file: SubmittedFile, stack: ExitStack) -> Iterator[SubmittedFile]:
-    if not file.stream.seekable():
-        yield file
-    elif _starts_with(file.stream, ZIP):
-        yield from _members(file, _zip_members)
-    elif file.name.lower().endswith(PACKED_TAR):
-        yield from _members(SubmittedFile(file.name, _unpacked(file.stream, stack)), _tar_members)
-    elif _starts_with(file.stream, USTAR, at=USTAR_AT):
-        yield from _members(file, _tar_members)
-    else:
-        yield file
+class Unpacking:
+    """Archives on their way to logs; what they claim to hold is added up over all of them."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._size = 0
+
+    def expand(self, file: SubmittedFile, depth: int) -> Iterator[SubmittedFile]:
+        lister = _lister(file) if file.stream.seekable() else None
+        if lister is None:
+            yield file
+        elif not depth:
+            raise Unreadable(f"{file.name} is an archive in an archive in an archive: unpack it first.")
+        else:
+            for member in self._members(file, lister):
+                yield from self._member(file.name, member, depth)
+
+    def _members(self, file: SubmittedFile, list_members: Lister) -> list[Member]:
+        try:
+            packed = file.name.lower().endswith(PACKED_TAR) and not _starts_with(file.stream, ZIP)
+            members = list_members(self._spooled(blobs.unpacked(file.stream)) if packed else file.stream)
+        except BROKEN as error:
+            raise Unreadable(f"The archive {file.name} cannot be read: {error}.") from error
+        # A zip member yields no more than the size it names, so adding these up bounds a bomb too.
+        self._size += sum(member.size for member in members)
+        if self._size > settings.LEAKLEDGER_MAX_LOG_BYTES:
+            raise TooLarge(f"What is in {file.name} is larger than {settings.LEAKLEDGER_MAX_LOG_BYTES:,} bytes.")
+        return members
+
+    def _member(self, archive: str, member: Member, depth: int) -> Iterator[SubmittedFile]:
+        stream = cast("BinaryIO", MemberStream(archive, member))
+        if not member.name.lower().endswith(ARCHIVE):
+            yield SubmittedFile(member.name, stream)
+            return
+        # An archive is listed from its end, and a packed member cannot seek.
+        inner = SubmittedFile(member.name, self._spooled(iter(partial(stream.read, CHUNK), b"")))
+        yield from (
+            replace(file, name=f"{member.name}/{file.name}") if file is not inner else file
+            for file in self.expand(inner, depth - 1)
+        )
+
+    def _spooled(self, chunks: Iterable[bytes]) -> BinaryIO:
+        """In a file of its own: listing a compressed tar would read it without a bound."""
+        plain = self._stack.enter_context(tempfile.SpooledTemporaryFile(SPOOL_IN_MEMORY))  # noqa: SIM115 - the stack closes it
+        for chunk in chunks:
+            plain.write(chunk)
+        plain.seek(0)
+        return cast("BinaryIO", plain)
+
+
+def _lister(file: SubmittedFile) -> Lister | None:
+    if _starts_with(file.stream, ZIP):
+        return _zip_members
+    if file.name.lower().endswith(PACKED_TAR) or _starts_with(file.stream, USTAR, at=USTAR_AT):
+        return _tar_members
+    return None
 
 
 def _starts_with(stream: BinaryIO, magic: bytes, at: int = 0) -> bool:
@@ -70,30 +122,11 @@ def _starts_with(stream: BinaryIO, magic: bytes, at: int = 0) -> bool:
     return found
 
 
-def _unpacked(stream: BinaryIO, stack: ExitStack) -> BinaryIO:
-    """The plain tar in a file of its own: listing a compressed one would read it without a bound."""
-    plain = stack.enter_context(tempfile.SpooledTemporaryFile(SPOOL_IN_MEMORY))  # noqa: SIM115 - the stack closes it
-    for chunk in blobs.unpacked(stream):
-        plain.write(chunk)
-    plain.seek(0)
-    return cast("BinaryIO", plain)
-
-
-def _members(file: SubmittedFile, list_members: Lister) -> Iterator[SubmittedFile]:
-    try:
-        members = list_members(file.stream)
-    except BROKEN as error:
-        raise Unreadable(f"The archive {file.name} cannot be read: {error}.") from error
-    # A zip member yields no more than the size it names, so adding these up bounds a bomb too.
-    if sum(member.size for member in members) > settings.LEAKLEDGER_MAX_LOG_BYTES:
-        raise TooLarge(f"What is in {file.name} is larger than {settings.LEAKLEDGER_MAX_LOG_BYTES:,} bytes.")
-    for member in members:
-        yield SubmittedFile(member.name, cast("BinaryIO", MemberStream(file.name, member)))
-
-
 def _zip_members(stream: BinaryIO) -> list[Member]:
     archive = zipfile.ZipFile(stream)
     infos = [info for info in archive.infolist() if not info.is_dir() and _is_wanted(info.filename)]
+    twice = _steps_of_whole_jobs({info.filename for info in infos})
+    infos = [info for info in infos if info.filename not in twice]
     return [
         Member(_label(info.filename), info.file_size, partial(archive.open, info)) for info in infos[: MOST_FILES + 1]
     ]
@@ -112,6 +145,12 @@ def _tar_open(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
 def _is_wanted(name: str) -> bool:
     """Not what a Mac adds to every archive."""
     return not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith("._")
+
+
+def _steps_of_whole_jobs(names: set[str]) -> set[str]:
+    """GitHub's archive holds each job whole (`0_build.txt`) and again a file a step (`build/3_Run tests.txt`): that is read once."""
+    jobs = {match[1] for name in names if (match := WHOLE_JOB.fullmatch(name))}
+    return {name for name in names if "/" in name and name.rpartition("/")[0] in jobs and STEP.search(name)}
 
 
 def _label(name: str) -> str:

@@ -74,6 +74,52 @@ def test_what_a_mac_and_a_folder_add_is_no_log() -> None:
     ]
 
 
+def test_a_job_of_githubs_archive_is_read_once_and_not_again_by_its_steps() -> None:
+    names = [
+        "0_asan.txt",
+        "asan/1_Set up job.txt",
+        "asan/2_Run tests.txt",
+        "asan/system.txt",
+        "1_lint.txt",
+        "lint/1_x.txt",
+    ]
+    assert list(expanded("logs_4711.zip", zipped(dict.fromkeys(names, b"")))) == ["0_asan.txt", "1_lint.txt"]
+
+
+def test_steps_without_their_whole_job_are_read() -> None:
+    names = ["asan/1_Set up job.txt", "asan/2_Run tests.txt", "asan/notes.txt", "0_tsan.txt", "tsan/notes.txt"]
+    assert list(expanded("logs.zip", zipped(dict.fromkeys(names, b"")))) == names
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred, lambda logs: gzip.compress(tarred(logs))])
+def test_archives_in_archives_are_their_logs(pack) -> None:
+    inner = {"a.zip": zipped(LOGS), "b.tar.gz": gzip.compress(tarred({"asan.log.12": b"leaks"})), "c.log": b"plain"}
+    assert expanded("artifact.tgz", pack(inner)) == {
+        **{f"a.zip/{name}": content for name, content in LOGS.items()},
+        "b.tar.gz/asan.log.12": b"leaks",
+        "c.log": b"plain",
+    }
+
+
+def test_a_log_that_is_named_like_an_archive_is_a_log() -> None:
+    assert expanded("x.zip", zipped({"a.zip": b"==1==ERROR"})) == {"a.zip": b"==1==ERROR"}
+
+
+def test_archives_nested_without_end_are_refused() -> None:
+    data = b"log"
+    for name in ("a.log", "b.zip", "c.zip", "d.zip"):
+        data = zipped({name: data})
+    with pytest.raises(Unreadable, match=r"b\.zip is an archive in an archive"):
+        expanded("e.zip", data)
+
+
+def test_what_nested_archives_hold_is_added_up(settings) -> None:
+    settings.LEAKLEDGER_MAX_LOG_BYTES = 12_000
+    inner = zipped({"a.log": bytes(5_000)})
+    with pytest.raises(TooLarge):
+        expanded("x.zip", zipped({f"{number}.zip": inner for number in range(3)}))
+
+
 def test_links_in_a_tar_are_not_followed() -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
