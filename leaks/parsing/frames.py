@@ -24,8 +24,11 @@ MOST_KNOWN = 16 << 20  # bytes of stacks remembered; more distinct text than tha
 
 BUILD_ID = re.compile(r"\s*\(BuildId: ([0-9a-fA-F]+)\)$")
 IN_MODULE = re.compile(r"(.*?)(?::(?:x86_64h?|i386|armv7\w?|arm64\w?))?\+(0x[0-9a-fA-F]+)")
-LINE = re.compile(r":(\d+)(?::(\d+))?$")
-DRIVE = re.compile(r"(?:^|\s)(?=[A-Za-z]:[\\/])")
+LINE = re.compile(r":(\d+|\?)(?::(\d+))?$")
+DISCRIMINATOR = re.compile(r" \(discriminator \d{1,9}\)$")
+# Of a drive in the name of a lambda ("`lambda at C:\\x.cpp:3:4'::run C:\\y.h") and one in front of the file the last is the file's.
+DRIVE = re.compile(r".*(?:^|\s)(?=[A-Za-z]:[\\/])")
+AFTER_PARAMETERS = re.compile(r"(?: (?:const|volatile|noexcept|&&?|\[clone [^\]]{1,80}\]))* (?=\S)")
 SOURCE = re.compile(r"(?:/.*|\S*\.(?:o|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inc|tcc|cu|cuh|m|mm|rs|go|swift|s|S|asm|f90))")
 NAMELESS = frozenset({"", "??", "<null>", "<unknown>", "(unknown)"})
 
@@ -90,22 +93,26 @@ def _opening(body: str) -> int:
 
 def _located(body: str) -> tuple[str | None, str | None, int | None, int | None]:
     """Function, file, line and column of a frame without its module."""
+    body = DISCRIMINATOR.sub("", body) if body.endswith(")") else body
     match = LINE.search(body)
     if match is None:
         function, file = _with_bare_file(body)
         return _name(function), file, None, None
     head = body[: match.start()]
     start = _path_start(head)
-    line, column = int(match[1]), int(match[2] or 0)
+    line, column = int(match[1].replace("?", "0")), int(match[2] or 0)
     return _name(head[:start]), _name(head[start:].strip()), line or None, column or None
 
 
 def _path_start(head: str) -> int:
     """Where the path begins in "FUNCTION PATH". A path with blanks must begin with a slash or a drive."""
-    drive = DRIVE.search(head)
+    drive = DRIVE.match(head)
     if drive:
         return drive.end()
     end_of_name = max(head.rfind(")"), head.rfind(">"), head.rfind("]"), head.rfind("}")) + 1
+    after = AFTER_PARAMETERS.match(head, end_of_name) if head[:end_of_name].endswith(")") else None
+    if after:
+        return after.end()
     slash = head.find(" /", end_of_name)
     return (slash if slash >= 0 else head.rfind(" ")) + 1
 

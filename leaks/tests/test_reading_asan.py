@@ -62,6 +62,8 @@ def only(*parts):
         ("a-kind-of-tomorrow on address 0x603000000040", "a-kind-of-tomorrow"),
         ("something nobody has seen yet", "unrecognised"),
         ("heap-use-af", "unrecognised"),
+        ("attempting free on address in vmspace: 0x602000000010 in thread T0", "bad-free"),
+        ("crashed on unknown address 0x0 (pc 0x1)", "SEGV"),
     ],
 )  # fmt: skip
 def test_the_kind_is_told_from_the_sentence(sentence, kind):
@@ -79,12 +81,26 @@ class TestHeaders:
             ("x" * 60_000 + HEADER, 7),
             ("##[error]" + HEADER, 7),
             (HEADER.removeprefix("==7=="), None),
+            (HEADER.removeprefix("==7==ERROR: "), None),
+            (HEADER.replace("AddressSanitizer:", "AddressSanitizer"), 7),
+            (HEADER.replace("==ERROR: AddressSanitizer:", "== ERROR: AddressSanitizer"), 7),
             ("tests/tmp/stderr:" + HEADER, 7),
         ],
     )
     def test_a_header_may_stand_anywhere_in_a_line(self, header, pid):
         report = only(header, ACCESS, STACK, SUMMARY)
         assert (report.kind, report.pid, report.line, len(report.frames)) == ("heap-use-after-free", pid, 1, 2)
+
+    def test_before_2013_a_signal_had_no_colon_and_no_name(self):
+        report = only(
+            "ASAN:SIGSEGV\n", "==7== ERROR: AddressSanitizer crashed on unknown address 0x0 (pc 0x1)\n", STACK
+        )
+        assert (report.tool, report.kind, report.pid) == ("asan", "SEGV", 7)
+
+    def test_leak_sanitizer_alone_reports_a_signal_in_the_same_layout(self):
+        header = "==9==ERROR: LeakSanitizer: SEGV on unknown address 0x0 (pc 0x1 bp 0x7f sp 0x7f T0)\n"
+        report = only(header, STACK, "SUMMARY: LeakSanitizer: SEGV src/a.cpp:11 in poll\n", "==9==ABORTING\n")
+        assert (report.tool, report.kind, report.pid, report.truncated) == ("lsan", "SEGV", 9, False)
 
     @pytest.mark.parametrize(
         "line",

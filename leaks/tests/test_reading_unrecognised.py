@@ -22,7 +22,6 @@ def log(*parts):
         ("==9==ERROR: HWAddressSanitizer: tag-mismatch on address 0x0040712c84ab40 at pc 0x00745d10c5f0", 9),
         ("==9==ERROR: RealtimeSanitizer: unsafe-library-call", 9),
         ("==9==ERROR: TomorrowSanitizer: something", 9),
-        ("==9==ERROR: LeakSanitizer: SEGV on unknown address 0x0 (pc 0x1)", 9),
         ("WARNING: DATA RACE", None),
         ("[   24.743678] BUG: KASAN: slab-use-after-free in chan_state+0x1f/0x30", None),
         ("==9== ERROR: libFuzzer: deadly signal", 9),

@@ -13,13 +13,18 @@ from leaks.parsing.frames import understood
 from leaks.words import Role
 
 TOOL = "asan"
-NEEDLES = ("AddressSanitizer: ",)
+LEAK_TOOL = "lsan"  # LeakSanitizer alone reports deadly signals in the same layout
+NEEDLES = ("AddressSanitizer: ", "ERROR: AddressSanitizer ", "LeakSanitizer: ")
 
-HEADER = re.compile(r"==(?:[^=\s]{1,100}==)?(\d{1,10})==\s?ERROR: AddressSanitizer: (\S.*)$")
-WITHOUT_PID = re.compile(
-    r"(?:^|[^\w=\"'`])ERROR: AddressSanitizer: ([a-zA-Z-]{3,40} on (?:unknown )?address 0x[0-9a-f]+.*)$"
+HEADER = re.compile(r"==(?:[^=\s]{1,100}==)?(\d{1,10})==\s?ERROR: (Address|Leak)Sanitizer: (\S.*)$")
+# Before 2013 no colon stood behind the tool's name. "AddressSanitizer failed to allocate" is no report, then and now.
+OLD_HEADER = re.compile(
+    r"==(\d{1,10})==\s?ERROR: AddressSanitizer ((?:crashed on unknown address|attempting \S+|[a-z][a-z-]{2,40} on address) .*)$"
 )
-SUMMARY = re.compile(r"SUMMARY: AddressSanitizer: ([\w-]+):? (.*)$")
+WITHOUT_PID = re.compile(
+    r"(?:^\s*|[^\w=\"'`]ERROR: |^ERROR: )AddressSanitizer: ([a-zA-Z-]{3,40} on (?:unknown )?address 0x[0-9a-f]+.*)$"
+)
+SUMMARY = re.compile(r"SUMMARY: (Address|Leak)Sanitizer: ([\w-]+):? (.*)$")
 ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
 OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
 CUT_SUMMARY = re.compile(r"(.*?)(?: in (\S.*))?$")
@@ -33,7 +38,8 @@ SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind)
     for pattern, kind in (
         (r"attempting double-free on ", "double-free"),
-        (r"attempting free on address which was not malloc\(\)-ed", "bad-free"),
+        (r"attempting free on address", "bad-free"),
+        (r"crashed on unknown address", "SEGV"),
         (r"attempting to call malloc_usable_size\(\) for pointer which is not owned", "bad-malloc_usable_size"),
         (r"attempting to call __sanitizer_get_allocated_size\(\) for pointer", "bad-__sanitizer_get_allocated_size"),
         (r"requested allocation size 0x[0-9a-f]+ .*exceeds maximum supported size", "allocation-size-too-big"),
@@ -56,6 +62,7 @@ SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"([a-z]+(?:-[a-z]+)+)[ :]", "{}"),
     )
 )
+SIGNAL = re.compile(r"[A-Z]{3,7} on unknown address")
 NO_REPORT = re.compile(r"(?:CHECK failed|nested bug|failed to|while reporting)")
 SECTIONS: tuple[tuple[re.Pattern[str], Role], ...] = tuple(
     (re.compile(pattern), role)
@@ -87,8 +94,9 @@ class AddressBlock(StackedBlock):
 
     sections = SECTIONS
 
-    def __init__(self, number: int, headline: str, pid: int | None, sentence: str) -> None:
+    def __init__(self, number: int, headline: str, pid: int | None, sentence: str, tool: str = TOOL) -> None:
         super().__init__(number, headline, pid)
+        self.tool = tool
         self.sentence = sentence
         self.kind = kind_of(sentence)
         self.place: Frame | None = None
@@ -127,7 +135,7 @@ class AddressBlock(StackedBlock):
 
     def _end(self, text: str) -> bool:
         if "Sanitizer: " in text and (match := SUMMARY.search(text)):
-            return self._summary(match[1], match[2])
+            return self._summary(match[2], match[3])
         if "ABORTING" in text and (match := ABORTING.search(text)) and self.pid in (None, int(match[1])):
             self.ended = True
             self.close()
@@ -159,7 +167,7 @@ class AddressBlock(StackedBlock):
 
     def report(self) -> Report:
         return Report(
-            tool=TOOL,
+            tool=self.tool,
             kind=self.kind,
             line=self.line,
             headline=self.headline,
@@ -194,25 +202,34 @@ def place_of_global(found: Sequence[tuple[str, str]]) -> Frame:
 
 
 def opens(number: int, text: str) -> Block | None:
-    match = HEADER.search(text)
-    if match:
-        pid, sentence = int(match[1]), match[2]
-    elif match := WITHOUT_PID.search(text):
-        pid, sentence = None, match[1]
-    else:
-        return _from_summary(number, text)
+    if match := HEADER.search(text):
+        if match[2] == "Leak" and not SIGNAL.match(match[3]):
+            return None
+        return _block(number, match, int(match[1]), match[3])
+    if match := OLD_HEADER.search(text):
+        return _block(number, match, int(match[1]), match[2])
+    if match := WITHOUT_PID.search(text):
+        return _block(number, match, None, match[1])
+    return _from_summary(number, text)
+
+
+def _block(number: int, match: re.Match[str], pid: int | None, sentence: str) -> Block | None:
     if NO_REPORT.match(sentence):
         return None
-    return AddressBlock(number, match[0].strip(), pid, sentence.rstrip())
+    return AddressBlock(number, match[0].strip(), pid, sentence.rstrip(), _tool(match[0]))
+
+
+def _tool(text: str) -> str:
+    return LEAK_TOOL if "LeakSanitizer" in text else TOOL
 
 
 def _from_summary(number: int, text: str) -> Block | None:
     """A SUMMARY whose report is lost: the head of the log was cut off."""
     match = SUMMARY.search(text)
-    if match is None or match[1].isdigit() or not match[2]:
+    if match is None or match[2].isdigit() or not match[3]:
         return None
-    block = AddressBlock(number, match[0].strip(), None, f"{match[1]} {match[2]}")
-    block.kind = match[1]
-    block.place = place_of(match[2])
+    block = AddressBlock(number, match[0].strip(), None, f"{match[2]} {match[3]}", _tool(match[0]))
+    block.kind = match[2]
+    block.place = place_of(match[3])
     block.close()
     return block
