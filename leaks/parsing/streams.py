@@ -219,5 +219,7 @@ class Streams:
 
 def _cut_off(block: Block, last_number: int, *, whole: bool) -> bool:
     """Without an own end a block is cut only if nothing follows it, or nothing but the start of a line."""
+    if block.ended:
+        return False
     silence = last_number - block.last
     return silence <= NEAR_END if block.has_end else silence <= (0 if whole else 1)

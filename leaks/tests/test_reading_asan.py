@@ -139,6 +139,21 @@ class TestHeaders:
 
 
 class TestStacks:
+    def test_threads_told_behind_the_summary_belong_to_the_report(self):
+        thread = "Thread T2 (reactor) created by T0 here:\n    #0 0x55b2e83ec111 in pthread_create\n    #1 0x55b2e83ec222 in start src/a.cpp:9\n\n"
+        report = only(HEADER, ACCESS, STACK, SUMMARY, thread, "==7==ABORTING\n")
+        assert [(stack.role, stack.thread, len(stack.frames)) for stack in report.stacks] == [
+            (Role.THREAD_CREATED, "T2", 2)
+        ]
+        assert not report.truncated
+
+    def test_nothing_else_behind_the_summary_does(self):
+        report = only(HEADER, ACCESS, STACK, SUMMARY, "    #0 0x55b2e83ec111 in other src/a.cpp:9\n")
+        assert (len(report.frames), report.stacks) == (2, ())
+
+    def test_a_log_that_ends_behind_a_summary_is_whole(self):
+        assert log(HEADER, ACCESS, STACK, SUMMARY).facts.ends_in_block is None
+
     def test_each_sentence_gives_its_stack_a_role(self):
         sections = [
             ("freed by thread T1 (worker) here:\n", Role.FREED, "T1"),

@@ -32,6 +32,7 @@ GLOBAL = re.compile(r"\s*\[\d+\] size=\d+ '(.{1,200})' (\S.*)$")
 REGION = re.compile(r"(0x[0-9a-f]{4,16}) is located ")
 ACCESS = re.compile(r"(?:READ|WRITE|ACCESS) of size \S+ at 0x[0-9a-f]+ thread (?P<thread>T\S+)")
 UNKNOWN = "unrecognised"
+AFTER_END = 30  # lines: the shadow bytes
 
 # The sentence of a header, and the kind it means; `{}` is the sentence's own word.
 SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -101,12 +102,26 @@ class AddressBlock(StackedBlock):
         self.kind = kind_of(sentence)
         self.place: Frame | None = None
         self.globals: list[tuple[str, str]] = []
+        self._late = False
+
+    def expects(self, frame_number: int) -> bool:
+        return super().expects(frame_number) and (self._late or not self.ended)
+
+    def welcomes(self) -> bool:
+        return not self.ended
 
     def take(self, number: int, text: str) -> bool:
-        taken = self._section(text) or self._end(text)
+        taken = self._after_end(text) if self.ended else self._section(text) or self._end(text)
         if taken:
             self.last = number
         return taken
+
+    def _after_end(self, text: str) -> bool:
+        """For a signal the threads are told behind the SUMMARY."""
+        if " created by T" in text and self.introduces(text):
+            self._late = True
+            return True
+        return self._end(text)
 
     def _section(self, text: str) -> bool:
         if self._is_of_another(text):
@@ -131,10 +146,10 @@ class AddressBlock(StackedBlock):
         return any(stack.role is Role.FREED for stack in self.stacks)
 
     def _siblings(self) -> Iterator["AddressBlock"]:
-        return (block for block in self.siblings if isinstance(block, AddressBlock))
+        return (block for block in self.siblings if isinstance(block, AddressBlock) and not block.ended)
 
     def _end(self, text: str) -> bool:
-        if "Sanitizer: " in text and (match := SUMMARY.search(text)):
+        if not self.ended and "Sanitizer: " in text and (match := SUMMARY.search(text)):
             return self._summary(match[2], match[3])
         if "ABORTING" in text and (match := ABORTING.search(text)) and self.pid in (None, int(match[1])):
             self.ended = True
@@ -153,7 +168,7 @@ class AddressBlock(StackedBlock):
             self.kind = kind
         self.place = place_of(where) if not self.stacks[0].size else None
         self.ended = True
-        self.close()
+        self.patience = AFTER_END
         return True
 
     def summarised_by(self, kind: str) -> bool:
