@@ -4,6 +4,7 @@ import pytest
 
 from leaks.parsing.dispatch import read
 from leaks.parsing.tools.ubsan import ROWS, check_of
+from leaks.words import MarkKind
 
 LINE = "src/calc.cpp:8:64: runtime error: signed integer overflow: 2147483647 * 2 cannot be represented in type 'int'\n"
 STACK = "    #0 0x561ec72f7e4a in calc::scale(int, int) /src/calc.cpp:8:62\n    #1 0x561ec72f820c in main /src/calc.cpp:24:91\n"
@@ -131,6 +132,32 @@ class TestStacks:
 
     def test_a_stack_that_is_cut_is_where_the_log_ends(self):
         assert log(LINE, STACK).facts.ends_in_block.number == 1
+
+    def test_with_report_error_type_the_summary_names_the_check(self):
+        summary = "SUMMARY: UndefinedBehaviorSanitizer: float-divide-by-zero src/calc.cpp:8:64 in scale\n"
+        evidence = log("src/calc.cpp:8:64: runtime error: division by zero\n", STACK, "\n", summary)
+        assert [report.kind for report in evidence.reports] == ["undefined-behavior:float-divide-by-zero"]
+        assert evidence.facts.marks == ()
+
+    def test_a_summary_without_its_line_is_a_lost_report(self):
+        evidence = log("tail of the log\n", SUMMARY)
+        assert (evidence.reports, [mark.kind for mark in evidence.facts.marks]) == ((), [MarkKind.LOST_REPORT])
+
+    def test_a_place_may_be_unknown(self):
+        (report,) = log(
+            "<unknown>: runtime error: shift exponent 40 is too large for 32-bit type 'int'\n", STACK, "\n"
+        ).reports
+        assert (report.kind, report.place, len(report.frames)) == ("undefined-behavior:shift-exponent", None, 2)
+
+    def test_an_unknown_place_alone_makes_no_report(self):
+        assert log("<unknown>: runtime error: the server went away\n").reports == ()
+
+    def test_the_minimal_runtime_prints_the_name_of_its_handler(self):
+        evidence = log("ubsan: add-overflow by 0x00000040121a\n", "ubsan: type-mismatch\n", "ubsan: see the manual\n")
+        assert [report.kind for report in evidence.reports] == [
+            "undefined-behavior:add-overflow",
+            "undefined-behavior:type-mismatch",
+        ]
 
 
 class TestSignals:

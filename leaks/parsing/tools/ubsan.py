@@ -11,19 +11,25 @@ from leaks.parsing.blocks import Block, StackedBlock
 
 TOOL = "ubsan"
 SEPARATOR = " runtime error: "
-NEEDLES = (SEPARATOR, "UndefinedBehaviorSanitizer: ")
+MINIMAL_RUNTIME = "ubsan: "
+NEEDLES = (SEPARATOR, "UndefinedBehaviorSanitizer: ", MINIMAL_RUNTIME)
 
 PLACE = re.compile(r":(\d{1,9})(?::(\d{1,9}))?:$")
 IN_MODULE = re.compile(r"\(([^()\s]{1,500})\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?:$")
 ROOTED = re.compile(r"(?:/|[A-Za-z]:[\\/])")
 NOT_C = re.compile(r"\.(?:go|rs|py|rb|js|ts|java|kt|cs|php|lua|zig|swift)$")
 SIGNAL = re.compile(r"==(\d{1,10})==\s?ERROR: UndefinedBehaviorSanitizer: ([A-Za-z][A-Za-z-]{2,40})\b ?(.*)$")
-SUMMARY = re.compile(r"SUMMARY: UndefinedBehaviorSanitizer: (\S+)")
+SUMMARY = re.compile(r"SUMMARY: UndefinedBehaviorSanitizer: (\S+) ")  # a blank: a log may end in the middle of the word
+CHECK_NAME = re.compile(r"[a-z]+(?:-[a-z]+)*")
+NOWHERE = "<unknown>:"
+# -fsanitize-minimal-runtime prints the name of the handler and, since clang 17, who called it.
+MINIMAL = re.compile(r"ubsan: ([a-z]+(?:-[a-z]+)+)(?: by 0x[0-9a-f]+)?\s*$")
 ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
 NOTE = re.compile(r"[^\s]{1,400}: note: |\s*(?:[0-9a-f]{2} +){4,}|\s+\^[\s^~]*$")
 SIGNAL_LINES = re.compile(r"==\d+==(?:Register values|HINT|The signal)|The signal is caused by")
 UNKNOWN = "unrecognised"
 SOON = 40  # a stack follows its line at once; symbolizer noise may stand between
+AFTER_STACK = 2  # lines: a blank one and the SUMMARY
 
 # (what the sentence begins with, the check, a sample of it)
 ROWS = (
@@ -72,29 +78,42 @@ class Misbehaviour(StackedBlock):
     patience = SOON
     has_end = False
 
-    def __init__(self, number: int, headline: str, place: Frame, sentence: str) -> None:
+    def __init__(self, number: int, headline: str, place: Frame | None, sentence: str) -> None:
         super().__init__(number, headline, None)
         self.place = place
         self.sentence = sentence
+        self.check = check_of(sentence)
+
+    def expects(self, frame_number: int) -> bool:
+        return super().expects(frame_number) and not self.ended
 
     def welcomes(self) -> bool:
         return False
 
     def take(self, number: int, text: str) -> bool:
         if not text or text.isspace():
-            if self.stacks[0].size:
-                self.ended = True
-                self.close()
+            self._blank()
             return False
-        if SEPARATOR in text and not self.stacks[0].size:
+        if SEPARATOR in text and (self.ended or not self.stacks[0].size):
             self.close()
             return False
         if NOTE.match(text):
             self.last = number
             return True
         match = SUMMARY.search(text)
-        if match is None or not match[1].startswith("undefined-behavior"):
+        return match is not None and self._summary(match[1])
+
+    def _blank(self) -> None:
+        if self.stacks[0].size:
+            self.ended = True
+            self.patience = AFTER_STACK
+
+    def _summary(self, name: str) -> bool:
+        """It names the check with report_error_type=1 alone; in capitals it is a signal's."""
+        if not CHECK_NAME.fullmatch(name):
             return False
+        if name != "undefined-behavior":
+            self.check = name
         self.ended = True
         self.close()
         return True
@@ -103,11 +122,10 @@ class Misbehaviour(StackedBlock):
         if self.done:
             return
         self.done = True
-        check = check_of(self.sentence)
         self.ready.append(
             Report(
                 tool=TOOL,
-                kind=f"undefined-behavior:{check}",
+                kind=f"undefined-behavior:{self.check}",
                 line=self.line,
                 headline=self.headline,
                 frames=self.frames,
@@ -115,6 +133,19 @@ class Misbehaviour(StackedBlock):
                 detail=self.sentence,
             )
         )
+
+
+class Lost(Block):
+    """A SUMMARY whose report was not read: the head of the log was cut off."""
+
+    def expects(self, frame_number: int) -> bool:  # noqa: ARG002  blocks share one form
+        return False
+
+    def take(self, number: int, text: str) -> bool:  # noqa: ARG002
+        return False
+
+    def close(self) -> None:
+        self.done = self.lost = True
 
 
 class Signal(StackedBlock):
@@ -157,14 +188,32 @@ class Signal(StackedBlock):
 def opens(number: int, text: str) -> Block | None:
     at = text.find(SEPARATOR)
     if at > 0:
-        place = _place(text[:at])
-        if place:
-            headline = f"{place.text}:{text[at:].rstrip()}"
-            return Misbehaviour(number, headline, place, text[at + len(SEPARATOR) :].strip())
-    match = SIGNAL.search(text)
-    if match:
+        return _misbehaviour(number, text, at)
+    if match := SIGNAL.search(text):
         return Signal(number, match[0].rstrip(), int(match[1]), match[2], match[3].rstrip())
+    if match := MINIMAL.match(text):
+        return _closed(Misbehaviour(number, match[0].strip(), None, match[1]), match[1])
+    match = SUMMARY.search(text)
+    if match and CHECK_NAME.fullmatch(match[1]):
+        return _closed(Lost(number, match[0], None))
     return None
+
+
+def _misbehaviour(number: int, text: str, at: int) -> Block | None:
+    sentence = text[at + len(SEPARATOR) :].strip()
+    place = _place(text[:at])
+    if place:
+        return Misbehaviour(number, f"{place.text}:{text[at:].rstrip()}", place, sentence)
+    if text[:at].endswith(NOWHERE) and check_of(sentence) != UNKNOWN:
+        return Misbehaviour(number, f"{NOWHERE}{text[at:].rstrip()}", None, sentence)
+    return None
+
+
+def _closed(block: Block, check: str = "") -> Block:
+    if isinstance(block, Misbehaviour):
+        block.check = check
+    block.close()
+    return block
 
 
 def _place(left: str) -> Frame | None:
