@@ -2,11 +2,12 @@
 
 PYTHON ?= python3
 PORT ?= 8000
+SECONDS ?= 600
 UV := uv==0.13.9
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench
+.PHONY: help run test lint bench fuzz
 
 # uv installs in seconds what takes pip half a minute; where it cannot be had, pip does it.
 install = if [ -x $(BIN)/uv ]; then $(BIN)/uv pip install --quiet --python $(BIN)/python -r $(1); \
@@ -29,6 +30,10 @@ lint: .venv/dev  ## Check style, formatting and types
 bench: .venv/dev  ## Measure speed and memory on generated data
 	$(BIN)/python -m leaks.tests.bench_reading
 	$(BIN)/python -m dashboard.tests.bench_pages
+
+fuzz: .venv/dev  ## Fuzz the readers, SECONDS=600 for each way in
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements-fuzz.txt || $(BIN)/pip install --quiet -r requirements-fuzz.txt
+	for entry in `$(BIN)/python -m leaks.tests.fuzz --list`; do $(BIN)/python -m leaks.tests.fuzz $$entry --seconds $(SECONDS) || exit 1; done
 
 .venv/made:
 	$(PYTHON) -m venv .venv
