@@ -106,11 +106,16 @@ def built(folder: Path, compiler: str, program: Program) -> Path:
     return binary
 
 
-def run(binary: Path, **options: str) -> tuple[bytes, int]:
+def run(binary: Path, *arguments: str, **options: str) -> tuple[bytes, int]:
     """Both outputs as one log, and the exit code."""
     environment = {"PATH": os.environ["PATH"], "UBSAN_OPTIONS": "print_stacktrace=1", **options}
     done = subprocess.run(
-        [str(binary)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, timeout=100, check=False
+        [str(binary), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        timeout=100,
+        check=False,
     )
     return done.stdout, done.returncode
 
