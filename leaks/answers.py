@@ -5,9 +5,11 @@ from typing import Any
 
 from leaks.evidence import Evidence, Frame, Report, Stack
 from leaks.own import Ownership
+from leaks.parsing.demangling import demangled
 from leaks.parsing.names import qualified
 from leaks.rows.facts import Judgement, LogFacts, SuppressionHit, TestSummary, Totals
 from leaks.signature import identify
+from leaks.symbols import resolved
 
 JSONObject = dict[str, Any]
 
@@ -16,7 +18,7 @@ def answer(
     file: str, evidence: Evidence, judgement: Judgement, ownership: Ownership, *, frames: bool = True
 ) -> JSONObject:
     """Everything about one log. Without `frames` the stacks are left out, which are most of it."""
-    reports = list(_reports(evidence.reports, ownership))
+    reports = list(_reports(resolved(evidence.reports), ownership))
     shown = [row | _stacks(report) for report, row in reports] if frames else [row for _, row in reports]
     return {
         "file": file,
@@ -27,7 +29,7 @@ def answer(
         "reports": shown,
         "suppressions_used": [_hit(hit) for hit in evidence.facts.suppressions],
         "options": _options(evidence.facts),
-        "notes": list(evidence.notes),
+        "notes": [*evidence.notes, *(line.text for line in judgement.because if not line.number)],
     }
 
 
@@ -42,7 +44,7 @@ def _verdict(judgement: Judgement) -> JSONObject:
         "reason": judgement.reason,
         "flags": list(judgement.flags),
         "rule": judgement.rule,
-        "because": [{"line": line.number, "text": line.text} for line in judgement.because],
+        "because": [{"line": line.number, "text": line.text} for line in judgement.because if line.number],
     }
 
 
@@ -126,7 +128,7 @@ def _stack(stack: Stack) -> JSONObject:
 
 def _frame(frame: Frame) -> JSONObject:
     return {
-        "function": frame.function,
+        "function": demangled(frame.function) if frame.function else None,
         "file": frame.file,
         "line": frame.line,
         "column": frame.column,

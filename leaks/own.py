@@ -7,13 +7,17 @@ judged once.
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Any
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.names import normal, qualified
+from leaks.platforms import CUDA_RUNTIME, KERNEL_ALLOCATOR, KERNEL_CHECKER, KERNEL_HELPER
 
 
 class Owner(StrEnum):
     """Who a frame belongs to. Only `OWN` frames own a report."""
+
+    __hash__ = str.__hash__  # an enum's own is slow, and every frame of a log is looked up
 
     RUNTIME = "runtime"
     ALLOCATOR = "allocator"
@@ -27,24 +31,32 @@ class Owner(StrEnum):
     OWN = "own"
 
 
+OWN = Owner.OWN
+
 # Sources of the runtimes as gcc ("../../../../src/libsanitizer/…") and clang ("…/compiler-rt/lib/…", "asan_malloc_linux.cpp.o") print them.
 RUNTIME_FILE = re.compile(
     r"(^|/)(compiler-rt|libsanitizer)/|(^|/)(asan|lsan|tsan|ubsan|msan|hwasan|sanitizer)_[a-z0-9_]+\.(cpp|cc|inc|h|S)(\.o)?$"
+    r"|(^|/)(vg_replace_\w+|vg_preloaded|[hm][gc]_intercepts|mc_replace_\w+|drd_\w*intercepts)\.c$"
 )
 RUNTIME_NAME = re.compile(
     r"^(__?(asan|lsan|tsan|ubsan|msan|hwasan|rtsan|dfsan)(_|::)|_{0,3}interceptor_|__sanitizer|__interception::"
     r"|wrap_|(asan|lsan|tsan|msan|hwasan)_thread_|MallocBlock::)"
 )
-RUNTIME_MODULE = re.compile(r"(^|/)(lib)?(clang_rt\.)?(asan|lsan|tsan|ubsan|msan|hwasan)([._-][^/]*)?\.(so|dylib)")
+RUNTIME_MODULE = re.compile(
+    r"(^|/)vgpreload_|(^|/)(lib)?(clang_rt\.)?(asan|lsan|tsan|ubsan|msan|hwasan)([._-][^/]*)?\.(so|dylib)"
+)
 ALLOCATOR_NAME = re.compile(
     r"^(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|memalign|valloc|pvalloc|strdup|strndup|__strdup|free|cfree"
     r"|malloc_usable_size|operator (new|delete)(\[\])?|_Zn[wa][mj]\w*|_Zd[la]\w*|xmalloc|xcalloc|xrealloc|xstrdup|g_malloc0?|g_realloc"
+    r"|_aligned_(malloc|realloc)|_(malloc|calloc|realloc|free)_dbg|(Heap|RtlAllocate|RtlReAllocate)(Alloc|ReAlloc|Heap)"
     r"|__libc_(malloc|calloc|realloc|memalign)|__rust_(re|de)?alloc\w*|__rdl_alloc\w*)$"
 )
 # Functions of libc that the runtimes intercept or that call back into the program; own code of that name has a file of its own.
 LIBC_NAME = re.compile(
-    r"^(_start|main_trampoline|start_thread|__?clone3?|__libc_start_\w+|__libc_csu_\w+|__cxa_\w+|__run_exit_handlers|__GI_\w+|_IO_\w+"
+    r"^(_start|main_trampoline|start_thread|create_thread|_{0,2}clone(3|_internal)?|__libc_start_\w+|__libc_csu_\w+|__cxa_\w+|__run_exit_handlers|__GI_\w+|_IO_\w+"
     r"|_dl_\w+|dl_\w+|__pthread_\w+|pthread_\w+|__nptl_\w+|call_init\w*|__static_initialization_and_destruction_0|_GLOBAL__sub_I_\w*"
+    r"|__(mem|str|wcs|wmem)\w+_(avx|sse|ssse|evex|erms|sve|generic|neon)\w*|_?pthread_start|_?thread_start|_dispatch_\w+"
+    r"|invoke_main|__scrt_\w+|w?(main|WinMain)CRTStartup|BaseThreadInitThunk|RtlUserThreadStart|RtlInitializeExceptionChain"
     r"|__call_tls_dtors|_Unwind_\w+|__gthread_\w+|exit|abort|raise|__assert\w*|qsort(_r)?|bsearch)$"
 )
 LIBC_INTERCEPTED = re.compile(
@@ -52,8 +64,12 @@ LIBC_INTERCEPTED = re.compile(
     r"|f?open(64|dir)?|fdopen|fclose|f?read(dir|link)?|p?read(64)?|p?write(64)?|recv(from|msg)?|send(to|msg)?|getaddrinfo|realpath"
     r"|setenv|getenv|putenv|atoi|atol|strto\w+|sig\w+|scandir\w*|asprintf|vasprintf|getpw\w+|getgr\w+|bcmp|bzero|b?copy)$"
 )
+SYSTEM_CALL = re.compile(
+    r"_*(open(at|64)?|close|p?read(64|v)?|p?write(64|v)?|ioctl|recv\w*|send\w*|connect|bind|poll|stat\w*|fstat\w*)$"
+)
 LIBC_FILE = re.compile(
-    r"(^|/)sysdeps/|^(\.\./|\./|csu/)+(csu|nptl|elf|stdlib|string|libio|posix|misc|malloc|sysdeps)/|/glibc[^/]*/"
+    r"(^|/)sysdeps/|/vctools/crt/|(^|/)minkernel/crts/|^(\.\./|\./|csu/)+(csu|nptl|elf|stdlib|string|libio|posix|misc|malloc|sysdeps)/|/glibc[^/]*/"
+    r"|^(libc-start|libc_start_call_main|dl-[a-z-]+|allocatestack|v[a-z]{0,4}printf(-internal)?|iof[a-z0-9]+|iogetdelim)\.[chS]$"
 )
 # Rust's own crates are known by their modules: a project may well have a namespace called core or alloc.
 STANDARD_NAME = re.compile(
@@ -62,14 +78,22 @@ STANDARD_NAME = re.compile(
     r"(::|<|>)|^<(std|core|alloc)::[^>]+ as "
 )
 STANDARD_FILE = re.compile(
-    r"/include/c\+\+/|/include/v1/|(^|/)bits/(stl|std|basic_|shared_ptr|unique_ptr|alloc|new_alloc|invoke|vector)"
-    r"|(^|/)ext/(new_allocator|aligned_buffer|alloc_traits)|/rustc/[0-9a-f]+/|/gcc[^/]*/libstdc\+\+-v3/"
+    r"/include/([^/]+/)?c\+\+/|/include/v1/|(^|/)bits/(stl|std|basic_|shared_ptr|unique_ptr|alloc|new_alloc|invoke|vector)"
+    r"|/VC/Tools/MSVC/[^/]+/include/|/stl/(inc|src)/|(^|/)ext/(new_allocator|aligned_buffer|alloc_traits)|/rustc/[0-9a-f]+/|/gcc[^/]*/libstdc\+\+-v3/"
+)
+# Valgrind prints base names, and of an inlined function neither namespace nor class: `allocate (alloc_traits.h:464)`.
+STANDARD_HEADER = re.compile(
+    r"(stl|std|ranges|locale|regex|atomic|basic|functional|shared_ptr|unique|char|hashtable|alloc|new|gthr|ptr|unordered|postypes|streambuf)"
+    r"(_\w+|-\w+)?\.(h|tcc)|(vector|deque|list|forward_list|ostream|istream|sstream|fstream|random)\.tcc"
+    r"|(allocator|allocated_ptr|invoke|move|refwrap|node_handle|predefined_ops|cpp_type_traits|exception_ptr|nested_exception)\.h"
+    r"|vector|map|set|list|deque|string|functional|memory|thread|mutex|future|tuple|utility|optional|variant|any|new|array|algorithm|chrono"
+    r"|condition_variable|shared_mutex|unordered_(map|set)|ostream|istream|fstream|sstream|filesystem|atomic|span|string_view"
 )
 FRAMEWORK_NAME = re.compile(
     r"^(testing|doctest|Catch|boost::unit_test|CppUnit|benchmark|fuzzer|QTest|test::(run|__rust|assert)\w*)(::|$)|^RUN_ALL_TESTS$"
 )
 FRAMEWORK_FILE = re.compile(
-    r"(^|/)(gtest|gmock|doctest|catch2?|catch_amalgamated)([/_.-]|$)[^/]*|(^|/)(googletest|googlemock|Catch2|doctest)(-src)?/"
+    r"(^|/)(gtest|gmock|doctest|catch2?)(/|([_-]\w+)*\.[a-z]+$)|(^|/)(googletest|googlemock|Catch2|doctest)(-src)?/"
 )
 LANGUAGE_NAME = re.compile(
     r"^(_?Py[A-Z_]\w*|_PyEval_\w+|slot_tp_\w+|type_call|method_vectorcall\w*|builtin_exec\w*|import_find\w+|pymain_\w+|cfunction_\w+"
@@ -80,19 +104,26 @@ LANGUAGE_FILE = re.compile(
     r"|/go(lang)?[^/]*/src/(runtime|testing)/|/node/(deps|src)/"
 )
 THIRD_PARTY_FILE = re.compile(
-    r"^/usr/(include|lib|local|share|src)/|^/opt/|^/nix/store/|(^|/)(third[_-]?party|3rd[_-]?party|external|extern|vendor|vendored|_deps|node_modules"
+    r"^/usr/(include|lib|local|share|src)/|^/usr/bin/\.\./|^/opt/|^/nix/store/|(^|/)(third[_-]?party|3rd[_-]?party|external|extern|vendor|vendored|_deps|node_modules"
     r"|site-packages|dist-packages|vcpkg_installed|\.cargo/registry|\.conan2?|go/pkg/mod)/|/Xcode\.app/|^C:\\Program Files"
 )
 SYSTEM_MODULE = re.compile(
     r"^/(usr/)?(lib|lib32|lib64|libexec|bin|sbin)/|^/usr/local/(lib|cuda)|^/opt/|^/nix/store/|^/System/|^/Library/|^/apex/|^/system/|^/vendor/"
     r"|(^|/)(site|dist)-packages/|(^|/)ld-linux|(^|/)lib(c|m|pthread|dl|stdc\+\+|gcc_s|c\+\+|c\+\+abi|cuda|cudart|nvidia[^/]*|cublas\w*|jvm)[.-]"
-    r"|^linux-vdso|^\[vdso\]"
+    r"|^[A-Za-z]:/Windows/|(^|/)(libsystem_\w+|libdispatch|libdyld|libobjc[^/]*|dyld)(\.|$)|^linux-vdso|^\[vdso\]"
 )
+
+# What is left of an address or a module where a log ends in the middle of a line.
+CUT_OFF = re.compile(r"0(x[0-9a-fA-F]*)?|\([^)]*")
 
 Rule = tuple[str, re.Pattern[str], Owner]
 
-# First matching row decides. "name" is the qualified name, "file" and "module" are as printed with forward slashes.
+# First matching row decides. "name" is the qualified name, "file" and "module" are as printed with forward slashes, "text" is all of it.
 RULES: tuple[Rule, ...] = (
+    ("text", KERNEL_CHECKER, Owner.RUNTIME),
+    ("text", KERNEL_ALLOCATOR, Owner.ALLOCATOR),
+    ("text", KERNEL_HELPER, Owner.STANDARD_LIBRARY),
+    ("text", CUDA_RUNTIME, Owner.THIRD_PARTY),
     ("file", RUNTIME_FILE, Owner.RUNTIME),
     ("name", RUNTIME_NAME, Owner.RUNTIME),
     ("name", ALLOCATOR_NAME, Owner.ALLOCATOR),
@@ -117,6 +148,19 @@ def first_rule(rules: Sequence[Rule], texts: dict[str, str]) -> Owner | None:
     return next((owner for where, pattern, owner in rules if texts[where] and pattern.search(texts[where])), None)
 
 
+def _by_bare_file(texts: dict[str, str]) -> Owner | None:
+    """What a name says only where no path contradicts it.
+
+    `read` or `open` may be a project's own function, which then has a source file; the intercepted one has none, or glibc's `read.c`.
+    """
+    name, file = texts["name"], texts["file"]
+    if not file or (SYSTEM_CALL.match(name) and file in (f"{name.strip('_')}.c", f"{name.strip('_')}64.c")):
+        return Owner.LIBC if LIBC_INTERCEPTED.match(name) else None
+    if "/" not in file and STANDARD_HEADER.fullmatch(file) and "::" not in normal(name):
+        return Owner.STANDARD_LIBRARY
+    return None
+
+
 def names_a_culprit(report: Report) -> bool:
     """The place is where something was done, and not where a global is defined twice."""
     return report.place is not None and report.kind != "odr-violation"
@@ -129,6 +173,8 @@ class Ownership:
         self.own_roots = tuple(root.replace("\\", "/") for root in own_roots if root)
         self.plumbing = frozenset(normal(name) for name in plumbing if name)
         self._owners: dict[str, Owner] = {}
+        # By frame text: what readers of stacks learn of a frame, for as long as the words of this project hold.
+        self.memory: dict[str, Any] = {}
 
     def owner(self, frame: Frame) -> Owner:
         known = self._owners.get(frame.text)
@@ -148,18 +194,23 @@ class Ownership:
         """
         if not report.frames and names_a_culprit(report) and self._in_roots(report.place) is not False:
             return report.place
-        return next((frame for frame in report.frames if self.owner(frame) is Owner.OWN), None)
+        known = self._owners.get
+        for frame in report.frames:  # of thousands of stacks: what is known is looked up without a call
+            if (known(frame.text) or self.owner(frame)) is OWN:
+                return frame
+        return None
 
     def _judge(self, frame: Frame) -> Owner:
         texts = {
             "name": qualified(frame.function) if frame.function else "",
             "file": (frame.file or "").replace("\\", "/"),
             "module": (frame.module or "").replace("\\", "/"),
+            "text": frame.text,
         }
-        early = first_rule(RULES, texts) or self._libc_without_source(texts)
+        early = first_rule(RULES, texts) or _by_bare_file(texts)
         if early is not None:
             return early
-        if not frame.function:
+        if not frame.function or CUT_OFF.fullmatch(frame.function):
             return Owner.UNNAMED
         return self._plumbing_or_own(frame, texts)
 
@@ -176,13 +227,6 @@ class Ownership:
         """Named so by the project, or an assignment without a source line: the compiler wrote that one, and who assigned is the owner."""
         name = normal(frame.function or "")
         return name in self.plumbing or (not frame.file and name.endswith("::operator="))
-
-    @staticmethod
-    def _libc_without_source(texts: dict[str, str]) -> Owner | None:
-        # `read` or `open` may be a project's own function, which then has a source file; the intercepted one has none.
-        if not texts["file"] and LIBC_INTERCEPTED.match(texts["name"]):
-            return Owner.LIBC
-        return None
 
     def _in_roots(self, frame: Frame | None) -> bool | None:
         """Whether the frame's file lies in an own root; null where no roots are given or the frame has no file."""

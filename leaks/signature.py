@@ -1,27 +1,52 @@
 """Recipe v1: from a report to the stable identity of its bug.
 
 Identity is not display. Numbers, addresses, lines, paths, template arguments, direct or indirect, the test binary and the compiler never
-enter; the family of the kind and the own frames do.
+enter; the family of the kind and the culprits among the own frames do (`leaks.culprits`).
 """
 
 import hashlib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
-from leaks.evidence import Frame, Report
+from leaks.culprits import Step, base_name, first, steps, who_lost_it, who_recurs, without_tests
+from leaks.evidence import Frame, Report, Stack
+from leaks.families import family
 from leaks.own import Owner, Ownership
 from leaks.parsing.names import normal, qualified
-from leaks.words import family_of
+from leaks.words import Role
 
 RECIPE = "v1"
 FOREIGN_DEPTH = 3  # frames of a report that no own frame owns
+NAMELESS_DEPTH = 32  # frames of a stack without any name
 DIGITS = 10  # hexadecimal digits of the public id: 40 bits
+LONGEST_SENTENCE = 300
+CUT_SHORT = "(cut short)"
+
+RACES = frozenset({"data-race", "data-race-on-vptr", "swift-access-race", "race-on-external-object"})
+LOCK_ORDER = "lock-order-inversion"
+ODR = "odr-violation"
+# Of these families the context tells as much as the access: who made the value, or started the thread.
+TOLD_BY_CONTEXT = frozenset({"uninitialized", LOCK_ORDER, *RACES})
+# Other stacks of a report, the most telling first.
+CONTEXT = (
+    Role.PREVIOUS_ACCESS,
+    Role.FREED,
+    Role.OTHER,
+    Role.ALLOCATED,
+    Role.STACK_VARIABLE,
+    Role.THREAD_CREATED,
+    Role.REGISTERED,
+)
+MACHINERY = frozenset(
+    {Owner.RUNTIME, Owner.ALLOCATOR, Owner.LIBC, Owner.STANDARD_LIBRARY, Owner.PLUMBING, Owner.UNNAMED}
+)
+NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
+DEFINITION = re.compile(r"([^\s/\\]+?)(?::\d+){1,2}(?: in |$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """`text` is what was hashed, one token a line. `own_frame` is null where nothing own is on the stack."""
 
     recipe: str
@@ -35,105 +60,196 @@ class Identity:
 
 def identify(report: Report, ownership: Ownership) -> Identity:
     """The identity of a report's bug, for the project that `ownership` speaks for."""
-    family = family_of(report.kind)
-    own_frame = ownership.own_frame(report)
-    tokens = identity_tokens(report, ownership)
-    text = "\n".join((family, *tokens))
+    reading = Reading(report, ownership)
+    text = "\n".join((reading.family, *identity_tokens(reading)))
     digest = hashlib.sha256(f"{RECIPE}\n{text}".encode()).hexdigest()
+    own_frame = ownership.own_frame(report) if reading.steps or not report.frames else None
     return Identity(
-        RECIPE, digest, f"LKS-{digest[:DIGITS].upper()}", family, title_of(family, report, ownership), text, own_frame
+        RECIPE, digest, f"LKS-{digest[:DIGITS].upper()}", reading.family, title_of(reading), text, own_frame
     )
 
 
-def identity_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
+class Reading:
+    """A report and what its stacks say of who did it."""
+
+    def __init__(self, report: Report, ownership: Ownership) -> None:
+        self.report = report
+        self.ownership = ownership
+        self.family = family(report)
+        self.steps = steps(report.frames, ownership)  # the own ones of the primary stack
+        self.culprits = self._culprits()
+
+    def _culprits(self) -> list[Step]:
+        """Who did it, as the family has it. Tests are none: all bugs of a test program pass through them."""
+        return SIDES[self.family](self) if self.family in SIDES else first(without_tests(self.steps))
+
+    def of_stack(self, stack: Stack) -> list[Step]:
+        return without_tests(steps(stack.frames, self.ownership))
+
+    def stacks_of(self, *roles: Role) -> Iterator[Stack]:
+        """In the order of the roles."""
+        return (stack for role in roles for stack in self.report.stacks if stack.role is role)
+
+    def owner(self, frame: Frame) -> Owner:
+        return self.ownership.owner(frame)
+
+
+# --- Who did it, by family -------------------------------------------------------------------------------------------
+
+
+def of_a_leak(reading: Reading) -> list[Step]:
+    return without_tests(who_lost_it(reading.steps))
+
+
+def of_a_race(reading: Reading) -> list[Step]:
+    """Both sides, in no order: which one is printed first is a matter of timing."""
+    return _of_all_sides(reading, reading.stacks_of(Role.PREVIOUS_ACCESS))
+
+
+def of_a_lock_order(reading: Reading) -> list[Step]:
+    """Who acquires the mutexes, in no order."""
+    return _of_all_sides(reading, (stack for stack in reading.stacks_of(Role.OTHER) if stack.thread))
+
+
+def _of_all_sides(reading: Reading, stacks: Iterable[Stack]) -> list[Step]:
+    sides = [without_tests(reading.steps), *map(reading.of_stack, stacks)]
+    named = {step.name: step for side in sides for step in first(side)}
+    return [named[name] for name in sorted(named)]
+
+
+def of_a_block(reading: Reading) -> list[Step]:
+    """Who released it, or did so before. A helper that released what its caller had made did what it was told."""
+    act, *others = [without_tests(reading.steps), *map(reading.of_stack, reading.stacks_of(Role.FREED, Role.ALLOCATED))]
+    makers = {side[0].name for side in map(reading.of_stack, reading.stacks_of(Role.ALLOCATED)) if side}
+    side = next((side for side in (act, *others) if side), [])
+    told = len(side) > 1 and side[1].name in makers
+    return side[1:2] if told else first(side)
+
+
+def of_recursion(reading: Reading) -> list[Step]:
+    return who_recurs(without_tests(steps(reading.report.frames, reading.ownership, repeats=True)))
+
+
+LEAK = "leak"
+SIDES: dict[str, Callable[[Reading], list[Step]]] = {
+    LEAK: of_a_leak,
+    LOCK_ORDER: of_a_lock_order,
+    "free": of_a_block,
+    "mismatch": of_a_block,
+    "stack-overflow": of_recursion,
+    **dict.fromkeys(RACES, of_a_race),
+}
+
+# --- What enters the identity ----------------------------------------------------------------------------------------
+
+
+def identity_tokens(reading: Reading) -> tuple[str, ...]:
     """What of the report enters its identity: the first of the sources below that has anything to say."""
-    return next((tokens for source in SOURCES if (tokens := source(report, ownership))), ())
+    return next((tokens for source in SOURCES if (tokens := source(reading))), ())
 
 
-def own_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
-    own = ownership.own_frames(report.frames)
-    return tuple(name_token(frame) for frame in (culprit(own) if family_of(report.kind) == LEAK else own[:1]))
-
-
-def place_token(report: Report, _ownership: Ownership) -> tuple[str, ...]:
-    """A report that names a place without a stack (UBSan): the file and what is named in it. Lines shift: two in one file are one."""
-    if report.place is None or report.frames:
-        return ()
-    return (name_token(report.place), base_name(report.place.file or ""))
-
-
-def foreign_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
-    named = (frame for frame in report.frames if frame.function and ownership.owner(frame) not in MACHINERY)
-    return tuple(name_token(frame) for frame in islice(named, FOREIGN_DEPTH))
-
-
-def module_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
-    """Nothing has a name: modules and offsets, which hold for one build of the module."""
-    nameless = (frame for frame in report.frames if frame.module and ownership.owner(frame) is Owner.UNNAMED)
-    return tuple(f"{base_name(frame.module or '')}+{frame.offset}" for frame in islice(nameless, 1))
-
-
-def machinery_tokens(report: Report, _ownership: Ownership) -> tuple[str, ...]:
-    """Only the runtime and the standard library are on the stack, as a short unwinder leaves it: all names there are."""
-    return tuple(name_token(frame) for frame in report.frames if frame.function)
-
-
-def other_stack_tokens(report: Report, ownership: Ownership) -> tuple[str, ...]:
-    """The primary stack is lost or shows only the runtime: the own frames of the other stacks, by role."""
-    return tuple(
-        f"{stack.role}:{name_token(frame)}"
-        for stack in report.stacks
-        for frame in ownership.own_frames(stack.frames)[:1]
+def own_tokens(reading: Reading) -> tuple[str, ...]:
+    found = reading.culprits
+    names = tuple(step.name for step in found)
+    # Who called the pool was not printed any more: that must not pass for the pool's own leak.
+    lost = (
+        reading.report.truncated
+        and reading.family == LEAK
+        and found
+        and found[0] is reading.steps[-1]
+        and found[0].serves
     )
+    return (*names, CUT_SHORT) if lost else names
 
 
-def sentence_tokens(report: Report, _ownership: Ownership) -> tuple[str, ...]:
-    """No stack at all (an odr-violation, an unknown banner): the sentence, its numbers taken out."""
-    return (NUMBERS.sub("N", report.detail or report.headline)[:300],)
+def place_tokens(reading: Reading) -> tuple[str, ...]:
+    """A report that names a place without a named stack: its function, as far as it is own (a SUMMARY), else the file and what is in it.
+
+    Lines shift: two defects of one kind in one file are one where only lines tell them apart (UBSan).
+    """
+    place = reading.report.place
+    if place is None or any(frame.function for frame in reading.report.frames):
+        return ()
+    if reading.report.kind == ODR:
+        return (name_token(place), *definitions(place.text))
+    own = steps((place,), reading.ownership)
+    return (own[0].name,) if own and not own[0].bare else (name_token(place), base_name(place.file or ""))
 
 
-Source = Callable[[Report, Ownership], tuple[str, ...]]
+def definitions(text: str) -> list[str]:
+    """The files in which a global is defined, of `name file:line; name file:line`."""
+    found = (DEFINITION.search(part) for part in text.split("; "))
+    return sorted({match[1] for match in found if match})
+
+
+def test_tokens(reading: Reading) -> tuple[str, ...]:
+    """All but the test itself was inlined, or the test did it. Then who else touched the block, or made the value, tells more."""
+    if not reading.steps:
+        return ()
+    context = context_tokens(reading)
+    if reading.family in TOLD_BY_CONTEXT and context:
+        return context
+    known_by = who_lost_it if reading.family == LEAK else first
+    return (known_by(reading.steps)[0].name, *context)
+
+
+def foreign_tokens(reading: Reading) -> tuple[str, ...]:
+    return tuple([name_token(frame) for frame in islice(foreign_frames(reading), FOREIGN_DEPTH)])
+
+
+def foreign_frames(reading: Reading) -> Iterator[Frame]:
+    owner = reading.ownership.owner
+    return (frame for frame in reading.report.frames if frame.function and owner(frame) not in MACHINERY)
+
+
+def context_tokens(reading: Reading) -> tuple[str, ...]:
+    """The primary stack is lost or shows only the runtime: the first own function of the most telling other stack.
+
+    Its role stands beside it where the stack explains and does not tell who did it.
+    """
+    for stack in reading.stacks_of(*CONTEXT):
+        found = reading.of_stack(stack)
+        if found:
+            name = first(found)[0].name
+            return (name,) if reading.family in TOLD_BY_CONTEXT else (f"({stack.role})", name)
+    return ()
+
+
+def cut_tokens(reading: Reading) -> tuple[str, ...]:
+    """The log ended before anything telling: how much was printed until then is chance."""
+    return (CUT_SHORT,) if reading.report.truncated else ()
+
+
+def module_tokens(reading: Reading) -> tuple[str, ...]:
+    """Modules and offsets, which hold for one build of the module: where nothing has a name, all there are."""
+    depth = 1 if any(frame.function for frame in reading.report.frames) else NAMELESS_DEPTH
+    nameless = (frame for frame in reading.report.frames if frame.offset and reading.owner(frame) is Owner.UNNAMED)
+    return tuple(f"{base_name(frame.module or '')}+{frame.offset}" for frame in islice(nameless, depth))
+
+
+def machinery_tokens(reading: Reading) -> tuple[str, ...]:
+    """Only the runtime and the standard library are on the stack, as a short unwinder leaves it: all names there are."""
+    return tuple(name_token(frame) for frame in reading.report.frames if frame.function)
+
+
+def sentence_tokens(reading: Reading) -> tuple[str, ...]:
+    """No stack at all (an unknown banner): the sentence, its numbers taken out."""
+    return (NUMBERS.sub("N", reading.report.detail or reading.report.headline)[:LONGEST_SENTENCE],)
+
+
+Source = Callable[[Reading], tuple[str, ...]]
 # First that says anything wins.
 SOURCES: tuple[Source, ...] = (
     own_tokens,
-    place_token,
+    place_tokens,
+    test_tokens,
     foreign_tokens,
-    other_stack_tokens,
+    context_tokens,
+    cut_tokens,
     module_tokens,
     machinery_tokens,
     sentence_tokens,
 )
-MACHINERY = frozenset({Owner.RUNTIME, Owner.ALLOCATOR, Owner.LIBC, Owner.STANDARD_LIBRARY, Owner.PLUMBING})
-NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
-
-
-def culprit(own: list[Frame]) -> list[Frame]:
-    """The own frame that a leak is known by: the first that does not merely hand memory on, or the last before a test body.
-
-    A pool's `Get` and a buffer's constructor stand on top of everybody's leaks; who called them lost the block. How deep that lies follows
-    from what the frames say of themselves, so that it is the same with one helper or four, inlined or not.
-    """
-    for frame, caller in pairwise(own):
-        if not hands_memory_on(frame) or is_test_body(caller):
-            return [frame]
-    return own[-1:]
-
-
-def hands_memory_on(frame: Frame) -> bool:
-    """An allocator, a pool, a constructor or an operator: it serves its caller."""
-    names = normal(frame.function or "").split("::")[-2:]
-    is_constructor = len(names) == 2 and names[0] == names[1]
-    return is_constructor or names[-1].startswith("operator") or any(map(MEMORY_WORD.search, names))
-
-
-def is_test_body(frame: Frame) -> bool:
-    return bool(TEST_BODY.search(normal(frame.function or "")) or TEST_FILE.search(frame.file or ""))
-
-
-LEAK = "leak"
-MEMORY_WORD = re.compile(r"alloc|acquire|pool|arena|slab|freelist|recycl", re.IGNORECASE)
-TEST_BODY = re.compile(r"(^|::)(TestBody|main|\{test\})$|^[Tt]est_?[A-Z_]", re.ASCII)
-TEST_FILE = re.compile(r"(^|[/\\])tests?[/\\]|(^|[/\\])test_[^/\\]*$|[_-](unit)?tests?\.\w+$|Tests?\.(cpp|cc|cxx|cu)$")
 
 
 def name_token(frame: Frame) -> str:
@@ -141,23 +257,36 @@ def name_token(frame: Frame) -> str:
     return normal(frame.function or "")
 
 
-def base_name(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
+# --- For people ------------------------------------------------------------------------------------------------------
 
 
-def title_of(family: str, report: Report, ownership: Ownership) -> str:
-    """For people: the family, the owner and who called it; of a report that nobody owns, its first named frame or its module."""
-    own = ownership.own_frames(report.frames)
-    if own:
-        return f"{family} · " + " ← ".join(qualified(frame.function or "") for frame in own[:2])
-    if report.place is not None:
-        return f"{family} · {base_name(report.place.file or '')}"
-    named = [frame for frame in report.frames if frame.function and ownership.owner(frame) not in MACHINERY]
+def title_of(reading: Reading) -> str:
+    """The family, the culprit and who called it; of a report that nobody owns, its first named frame or its module."""
+    return f"{reading.family} · {_named(reading)}"
+
+
+def _named(reading: Reading) -> str:
+    found = reading.culprits
+    if len(found) > 1:
+        return " ↔ ".join(step.shown for step in found)
+    if found:
+        return " ← ".join(step.shown for step in (found[0], *_callers(reading.steps, found[0])[:1]))
+    place = reading.report.place
+    if place is not None and not reading.report.frames:
+        return qualified(place.function or "") or base_name(place.file or "")
+    return reading.steps[0].shown if reading.steps else _without_culprit(reading)
+
+
+def _callers(own: Sequence[Step], culprit: Step) -> list[Step]:
+    """Who called it; that a test did says nothing, for all of them do."""
+    at = next((at for at, step in enumerate(own, 1) if step is culprit), len(own))
+    return without_tests(own[at:])
+
+
+def _without_culprit(reading: Reading) -> str:
+    named = next(foreign_frames(reading), None)
     if named:
-        return f"{family} · {qualified(named[0].function or '')}"
-    rest = (
-        module_tokens(report, ownership)
-        or machinery_tokens(report, ownership)[-1:]
-        or sentence_tokens(report, ownership)
-    )
-    return f"{family} · {rest[0]}"
+        return qualified(named.function or "")
+    return (
+        cut_tokens(reading) or module_tokens(reading) or machinery_tokens(reading)[-1:] or sentence_tokens(reading)
+    )[0]

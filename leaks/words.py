@@ -168,6 +168,17 @@ class LogState(StrEnum):
     FAILED = "failed"
 
 
+class ResignState(StrEnum):
+    """How far history is signed again: planned first, then moved log by log; the same way back for an undo."""
+
+    WAITING = "waiting"
+    MOVING = "moving"
+    DONE = "done"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+    FAILED = "failed"
+
+
 class SignatureState(StrEnum):
     UNTRIAGED = "untriaged"
     CONFIRMED = "confirmed"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from leaks.evidence import Frame, Report, Stack
+from leaks.rows.facts import SuppressionHit
 from leaks.words import Role
 
 DEEPEST = 4096  # frames kept of one stack; the runtimes stop at 256
@@ -38,6 +39,11 @@ class Block:
 
     patience = 2000  # lines of others after which nothing more is expected
     has_end = True  # whether the tool prints an end by which a cut is noticed
+    again = False  # whether its reports may have been printed before
+    hits: Sequence[SuppressionHit] = ()  # the suppressions that it says were used
+    claims: tuple[str, int] | None = None  # a tool, and how many reports a process of it says it printed
+    leaked: tuple[int, int] | None = None  # bytes and objects of a leak record that stands in no leak check
+    leak_summary: tuple[int, int] | None = None  # what such records come to, by the tool's own word
 
     def __init__(self, number: int, headline: str, pid: int | None) -> None:
         self.line = number

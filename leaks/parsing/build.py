@@ -7,6 +7,7 @@ failed test, so it counts behind a step that is surely one of the build.
 import re
 from typing import NamedTuple
 
+from leaks.parsing.needles import Rows
 from leaks.rows.facts import BuildProgress, Mark
 from leaks.words import Detector, MarkKind
 
@@ -88,6 +89,8 @@ REPEATED = (
     Row("FAILED: ", re.compile(r"\AFAILED: (?:\[code=\d+\] )?[\w.-]+/\S+"), "FAILED: tests/relay_tests"),
     Row("ninja: build stopped", re.compile(r"\Aninja: build stopped: "), "ninja: build stopped: subcommand failed."),
 )
+ROWS = (*BROKEN, *REPEATED)
+WORDS = Rows([row.needle for row in ROWS])
 # A word of every row and of every step, as few as possible and none that occurs in a frame.
 NEEDLES = (
     "%]", "] Building ", "] Linking ", "] Compiling ", "] Generating ", "] CXX ", "] CC ", " -c ", " -o ", "-fsanitize=", "-Zsanitizer=",
@@ -98,7 +101,7 @@ NEEDLES = (
 
 class Reader:
     def __init__(self) -> None:
-        self._progress: BuildProgress | None = None
+        self._step: tuple[int, str] | None = None  # the last line that says how far the build is
         self._broken: list[Mark] = []
         self._detectors: set[Detector] = set()
         self._plain: Mark | None = None  # a compile line without any sanitizer
@@ -106,15 +109,17 @@ class Reader:
 
     def line(self, number: int, text: str, key: tuple[str, ...]) -> None:
         # A test may run a compiler too: what ctest quotes is no build of ours.
-        if any(part.startswith("ctest:") for part in key):
+        if key and any(part.startswith("ctest:") for part in key):
             return
-        self._progress = _progress(number, text) or self._progress
-        self._needs_none = self._needs_none or any(banner in text for banner in NEEDS_NONE)
+        if PERCENT.match(text) or _steps(text):
+            self._step = number, text
+        if not self._needs_none:
+            self._needs_none = any(banner in text for banner in NEEDS_NONE)
         if not self._compiled(number, text):
             self._judge(number, text)
 
     def finish(self) -> BuildProgress | None:
-        return self._progress
+        return _progress(*self._step) if self._step else None
 
     def marks(self) -> list[Mark]:
         bare = self._plain if not self._detectors and not self._needs_none else None
@@ -125,29 +130,38 @@ class Reader:
 
     def _compiled(self, number: int, text: str) -> bool:
         """Take a command of the compiler, or of a tool that gets the compiler's flags."""
-        compiles = COMPILER.search(text[:LONGEST]) is not None and (" -c " in text or " -o " in text)
-        if compiles or FLAGS.search(text[:LONGEST]):
-            self._detectors |= _detectors(text)
-        elif GO_RACE.search(text[:LONGEST]):
-            self._detectors.add(Detector.THREAD)
+        compiles = (" -c " in text or " -o " in text) and COMPILER.search(text[:LONGEST]) is not None
+        if "sanitize" in text or " -race" in text:
+            if compiles or FLAGS.search(text[:LONGEST]):
+                self._detectors |= _detectors(text)
+            elif GO_RACE.search(text[:LONGEST]):
+                self._detectors.add(Detector.THREAD)
         if compiles and not self._plain and not PROBE.search(text) and "-fsanitize=" not in text and " @" not in text:
             self._plain = Mark(MarkKind.NOT_INSTRUMENTED, number, text, "compile_lines")
         return compiles
 
     def _judge(self, number: int, text: str) -> None:
-        rows = (*BROKEN, *REPEATED) if self._broken else BROKEN
-        if any(row.needle in text and row.form.search(text[:LONGEST]) for row in rows):
+        rows = [ROWS[place] for place in WORDS.of(text) if self._broken or place < len(BROKEN)]
+        if any(row.form.search(text[:LONGEST]) for row in rows):
             if len(self._broken) >= FIRST + LAST:
                 del self._broken[FIRST]
             self._broken.append(Mark(MarkKind.BUILD_FAILED, number, text))
 
 
+def _steps(text: str) -> tuple[int, int] | None:
+    """How many steps of how many are done."""
+    if found := STEP.match(text):
+        done, of = (int(group.replace(",", "") or 0) for group in found.groups())
+        return (done, of) if 0 < of >= done else None
+    return None
+
+
 def _progress(number: int, text: str) -> BuildProgress | None:
     if found := PERCENT.match(text):
         return BuildProgress(min(100, int(found[1])), None, None, number, text)
-    if found := STEP.match(text):
-        done, of = (int(group.replace(",", "") or 0) for group in found.groups())
-        return BuildProgress(done * 100 // of, done, of, number, text) if 0 < of >= done else None
+    if steps := _steps(text):
+        done, of = steps
+        return BuildProgress(done * 100 // of, done, of, number, text)
     return None
 
 

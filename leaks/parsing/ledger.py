@@ -1,11 +1,15 @@
 """The reports of one log, the same ones folded into one entry, and what its leak checks add up to."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from leaks.evidence import Report
+from leaks.evidence import Frame, Report
 from leaks.parsing.blocks import Block
-from leaks.parsing.tools.lsan import LeakCheck, SuppressionTable
+from leaks.parsing.tools import lsan
+from leaks.parsing.tools.lsan import Leak, LeakCheck
+from leaks.parsing.valgrind_losses import Losses, LossSums, Printed, Told
+from leaks.parsing.valgrind_words import TOOL as VALGRIND
 from leaks.rows.facts import Mark, SuppressionHit, Totals
 from leaks.words import MarkKind
 
@@ -19,12 +23,20 @@ class Entry:
 
     __slots__ = ("bytes", "count", "first", "objects", "truncated")
 
-    def __init__(self, first: Report) -> None:
+    def __init__(self, first: Report | Leak) -> None:
         self.first = first
         self.count = 0
         self.bytes = 0
         self.objects = 0
         self.truncated = False
+
+    @property
+    def tool(self) -> str:
+        return lsan.TOOL if isinstance(self.first, Leak) else self.first.tool
+
+    @property
+    def has_frames(self) -> bool:
+        return bool(self.first.texts if isinstance(self.first, Leak) else self.first.frames)
 
     def add(self, report: Report) -> None:
         self.count += 1
@@ -34,7 +46,10 @@ class Entry:
         if report.line < self.first.line:
             self.first = report
 
-    def report(self) -> Report:
+    def report(self, frame_of: Callable[[str], Frame]) -> Report:
+        if isinstance(self.first, Leak):
+            frames = tuple(map(frame_of, self.first.texts))
+            return self.first.report(frames, (self.count, self.bytes, self.objects), truncated=self.truncated)
         if self.count == 1:
             return self.first
         leak = self.first.bytes is not None
@@ -65,15 +80,21 @@ class Ledger:
         self.hits: dict[str, SuppressionHit] = {}
         self.notes: list[str] = []
         self.dropped = 0
+        self.forgotten = 0  # entries that were taken out again
         self._most = most
         self.inside_address_sanitizer = False
         self._checks: dict[object, Sums] = {}
+        self._losses = Losses()
+        self._printed = Printed()  # by Valgrind
         self._headlines: dict[str, object] = {}
         self._summaries: set[str] = set()
+        self._claims: dict[str, tuple[int, int, str]] = {}  # of a tool: how many reports, and where it says so first
 
-    def add(self, report: Report) -> Entry | None:
-        if self._is_echo(report):
+    def add(self, report: Report, *, again: bool = False) -> Entry | None:
+        if self._is_echo(report) or (again and (report in self._printed or fold_key(report) in self.entries)):
             return None
+        if report.tool == VALGRIND:
+            self._printed.add(report)
         key = fold_key(report)
         entry = self.entries.get(key)
         if entry is None:
@@ -84,14 +105,26 @@ class Ledger:
         entry.add(report)
         return entry
 
-    def _bound(self, report: Report) -> None:
+    def leak(self, kind: str, texts: tuple[str, ...], number: int, headline: str, check: LeakCheck) -> Entry | None:
+        """The entry of a leak record that is read as a whole; its sums are left to the caller."""
+        key = (lsan.TOOL, kind, texts, (), None, None, True)  # what `fold_key` says of its report
+        entry = self.entries.get(key)
+        if entry is None:
+            leak = Leak(kind, texts, number, headline, check.pid, check.test)
+            if len(self.entries) >= self._most:
+                self._bound(leak)
+                return None
+            entry = self.entries[key] = Entry(leak)
+        return entry
+
+    def _bound(self, report: Report | Leak) -> None:
         if not self.dropped:
             self.marks.append(Mark(MarkKind.BOUND, report.line, report.headline, "reports"))
         self.dropped += 1
 
     def _is_echo(self, report: Report) -> bool:
         """A header with its pid and program counter comes once; again it is a copy (logcat, an annotation), perhaps cut."""
-        if report.pid is None or " pc 0x" not in report.headline:
+        if not self.is_known_by_headline(report):
             return False
         key = self._headlines.get(report.headline)
         if key is None:
@@ -99,11 +132,28 @@ class Ledger:
                 self._headlines[report.headline] = fold_key(report)
             return False
         known = self.entries.get(key)
-        if known is None or known.count > 1 or known.first.frames or not report.frames:
+        if known is None or known.count > 1 or known.has_frames or not report.frames:
             return True
         del self.entries[key]
+        self.forgotten += 1
         self._headlines[report.headline] = fold_key(report)
         return False
+
+    @staticmethod
+    def is_known_by_headline(report: Report) -> bool:
+        return report.pid is not None and " pc 0x" in report.headline
+
+    def knows_headline(self, headline: str) -> bool:
+        return headline in self._headlines
+
+    def count_again(self, entry: Entry, key: object, report: Report, headline: str) -> None:
+        """What `add` does with a report that differs in nothing but its process from `report`, which was added before."""
+        if headline and len(self._headlines) < MOST_ECHOES:
+            self._headlines[headline] = key
+        entry.count += 1
+        entry.bytes += report.bytes or 0
+        entry.objects += report.objects or 0
+        entry.truncated |= report.truncated
 
     def knows_start_of_headline(self, text: str) -> bool:
         return any(headline.startswith(text) for headline in self._headlines)
@@ -120,9 +170,14 @@ class Ledger:
             self.marks.append(Mark(MarkKind.LOST_REPORT, block.line, block.headline))
         if isinstance(block, LeakCheck):
             self._note_check(block, key)
-        elif isinstance(block, SuppressionTable):
-            for hit in block.hits:
-                self._note_hit(hit)
+        if block.leaked or block.leak_summary:
+            self._note_leak(block, key)
+        if isinstance(block, Told) and self._losses.note(block, (key, block.process)):
+            self.marks.append(Mark(MarkKind.LOST_REPORT, block.line, block.headline))
+        for hit in block.hits:
+            self._note_hit(hit)
+        if block.claims:
+            self._note_claim(*block.claims, block)
 
     def _note_check(self, check: LeakCheck, key: Key) -> None:
         """Of the checks of a process the last complete one counts."""
@@ -134,6 +189,27 @@ class Ledger:
             self._checks[process] = Sums(check.bytes, check.objects, check.summary, check.ended)
         self.inside_address_sanitizer |= check.address_sanitizer
 
+    def _note_leak(self, block: Block, key: Key) -> None:
+        """Records that a tool prints one by one, and in the end what they come to."""
+        known = self._checks.get(key, Sums(0, 0, None, ended=False))
+        leaked, objects = block.leaked or (0, 0)
+        said = known.summary or (0, 0)
+        summary = (said[0] + block.leak_summary[0], said[1] + block.leak_summary[1]) if block.leak_summary else known.summary
+        self._checks[key] = Sums(known.bytes + leaked, known.objects + objects, summary, summary is not None)
+
+    def _note_claim(self, tool: str, count: int, block: Block) -> None:
+        known, line, headline = self._claims.get(tool, (0, block.line, block.headline))
+        self._claims[tool] = (known + count, line, headline)
+
+    def reconcile(self) -> None:
+        """At the end of the log: what the runtimes say they reported must be there."""
+        for tool, (said, line, headline) in self._claims.items():
+            found = sum(entry.count for entry in self.entries.values() if entry.tool == tool)
+            if said and not found:
+                self.marks.append(Mark(MarkKind.LOST_REPORT, line, headline))
+            elif found < said and not self.dropped and len(self.notes) < MOST_NOTES:
+                self.notes.append(f"Line {line}: {tool} says that it reported {said}; {found} are in this log.")
+
     def _note_hit(self, hit: SuppressionHit) -> None:
         known = self.hits.get(hit.template)
         if known:
@@ -142,7 +218,7 @@ class Ledger:
 
     @property
     def totals(self) -> Totals | None:
-        checks = list(self._checks.values())
+        checks: list[Sums | LossSums] = [*self._checks.values(), *self._losses.sums()]
         if not checks:
             return None
         parsed = (sum(check.bytes for check in checks), sum(check.objects for check in checks))
@@ -152,8 +228,9 @@ class Ledger:
         said = (sum(summary[0] for summary in summaries), sum(summary[1] for summary in summaries))
         return Totals(*parsed, *said, parsed == said)
 
-    def reports(self) -> tuple[Report, ...]:
-        return tuple(sorted((entry.report() for entry in self.entries.values()), key=lambda report: report.line))
+    def reports(self, frame_of: Callable[[str], Frame]) -> tuple[Report, ...]:
+        entries = sorted(self.entries.values(), key=lambda entry: entry.first.line)
+        return tuple([entry.report(frame_of) for entry in entries])
 
 
 def fold_key(report: Report) -> object:

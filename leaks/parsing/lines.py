@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from leaks.parsing.needles import AnyOf
+
 BATCH = 1 << 18  # fits a second-level cache; larger batches were measured slower
 BOM = b"\xef\xbb\xbf"
 WIDE_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -18,11 +20,14 @@ LOOK_BACK = 1 << 13  # how far before the end of a piece a better place to cut i
 LOOK_AHEAD = 1 << 10
 
 # CSI in its 7-bit and (as UTF-8) 8-bit form, OSC up to its end, and the two-character sequences.
-ANSI = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_=>]")
+ANSI = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_=>]")
 RETURNS = re.compile(rb"\r{2,}")
 # What must stay in one piece when an overlong line is cut: everything by which a report could be recognised.
 TELLTALE = re.compile(
     rb"==\d+==|={5,}|[A-Z]\w{0,24}Sanitizer|(?:D|Ind)irect leak of|runtime error|SUMMARY:|WARNING:|ERROR:|\[[ =-]{3}"
+)
+TELLTALE_WORDS = AnyOf(
+    ["==", "Sanitizer", "irect leak of", "runtime error", "SUMMARY:", "WARNING:", "ERROR:", "[ ", "[=", "[-"]
 )
 LONGEST_PATH = 1 << 10
 APART = 256  # telltales closer than this belong to one header
@@ -174,7 +179,9 @@ class Lines:
         if b"\x1b" in data or (not ascii_only and b"\xc2\x9b" in data):
             data = ANSI.sub(b"", data)
         if b"\r" in data:
-            data = RETURNS.sub(b"\r", data).replace(b"\r\n", b"\n")
+            if b"\r\r" in data:
+                data = RETURNS.sub(b"\r", data)
+            data = data.replace(b"\r\n", b"\n")
         if not ascii_only:
             self._undecodable += data.decode("utf-8", "replace").count("\ufffd")
         if b"\0" in data:
@@ -192,8 +199,9 @@ def _has_long_line(data: bytes, piece: int) -> bool:
 def cut_place(line: bytes, piece: int) -> int:
     """Where to cut an overlong line: before what may begin a report, else before a blank, else between two characters."""
     back = max(piece - LOOK_BACK, piece // 2)
+    first, last = max(back - APART, 0), piece + LOOK_AHEAD
     before = -APART
-    for telltale in TELLTALE.finditer(line, max(back - APART, 0), piece + LOOK_AHEAD):
+    for telltale in TELLTALE.finditer(line, first, last) if TELLTALE_WORDS.stand_in(line[first:last]) else ():
         start = _start_of_header(line, telltale)
         if start >= piece:
             break

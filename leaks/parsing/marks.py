@@ -9,6 +9,7 @@ import re
 from itertools import chain
 from typing import NamedTuple
 
+from leaks.parsing.needles import Rows
 from leaks.rows.facts import Mark
 from leaks.words import MarkKind as K
 
@@ -108,12 +109,14 @@ CI = (
     _ci(K.EXIT_CODE, "\" exited with ", r"The command \".{0,300}\" exited with (?P<v>\d{1,3})\.", "The command \"make test\" exited with 2."),
     _ci(K.EXIT_CODE, "Exited with code", r"Exited with code (?:exit status )?(?P<v>\d{1,3})\s*\Z", "Exited with code exit status 1"),
     _ci(K.MASKING, "|| ", r"(?!.*\b(?:apt|apt-get|rm|mkdir|grep|killall|pkill|kill|docker|git|ulimit|sysctl|which|command)\s).*"
-        r"\|\| (?:true|:|exit 0)(?:[\s;)'\"]|\Z)", "./build/tests || true", "|| true"),
+        r"\|\| (?:true|:|exit 0|echo(?!.*\bexit))(?:[\s;)'\"]|\Z)", "./build/tests || true", "|| true"),
+    _ci(K.MASKING, "| while", r".{0,300}\bfind\s.{0,300}\| while\b", "find b -name '*_test' | while read -r t; do $t || bad=1; done", "| while"),
     _ci(K.MASKING, "+ true", r"\+ true\s*\Z", "+ true", "|| true"),
     _ci(K.MASKING, "continue-on-error", r"(?:\s*continue-on-error: (?:true|'true'|\"true\")|continue-on-error is set)",
         "##[notice]continue-on-error is set for this step", "continue-on-error"),
     _ci(K.MASKING, "CONTINUE_ON_ERROR", r"(?:\+ )?(?:export )?\s*CONTINUE_ON_ERROR(?:=|: )[\"']?(?:true|1)\b",
         "CONTINUE_ON_ERROR=true", "continue-on-error"),
+    _ci(K.MASKING, ": true", r"\s*(?:continueOnError|soft_fail): true\s*\Z", "  continueOnError: true", "continue-on-error"),
     _ci(K.MASKING, "allow", r"(?:\s*allow_failure: true|job is allowed to fail)", "  allow_failure: true", "continue-on-error"),
     _ci(K.MASKING, "set +e", r"(?:\+ )?\s*set \+e(?:u?x?)\b", "+ set +e", "set +e"),
 )  # fmt: skip
@@ -129,6 +132,8 @@ PROGRAMS = (
     _any(K.TEST_CRASHED, "Fatal Python error", r"Fatal Python error: (?:Segmentation fault|Aborted|Bus error|Illegal)",
          "Fatal Python error: Segmentation fault"),
     _any(K.TEST_CRASHED, "crashed while running", r"worker '?gw\d+'? crashed while running", "worker 'gw0' crashed while running 'tests/a.py::b'"),
+    _any(K.TEST_CRASHED, "Process terminating with default", r"default action of signal \d+ \(SIG(?:SEGV|ABRT|BUS|FPE|ILL|TRAP)\)",
+         "==9== Process terminating with default action of signal 6 (SIGABRT)"),
     _any(K.TEST_CRASHED, "(signal: ", r"\(signal: (?:4|5|6|7|8|11), SIG", "  process didn't exit successfully: `/x/a` (signal: 11, SIGSEGV)"),
     _any(K.TEST_CRASHED, "[signal SIG", r"\A\[signal SIG(?:SEGV|ABRT|BUS|FPE)", "[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x4]"),
     _any(K.TEST_CRASHED, "exit", r"(?i)\bexit(?:ed with)?(?: status| code):? ?(?:132|133|134|135|136|139)\b",
@@ -202,82 +207,93 @@ NEEDLES = (
     "=== RUN ", "LeakSanitizer has", "Tracer caught", "Could not attach", "suspending threads", "ptrace appears",
     "was not suspended", "gave up on indirect", "CHECK failed", "Shadow memory range", "ShadowMemoryRange failed",
     "Sanitizer failed to", "FATAL: ", "read suppressions", "parse suppressions", "not come first", "incompatible ASan",
-    "valgrind: ", "first instrumented API", "Internal Sanitizer", "injection library", "nested bug", "san symbols",
+    "valgrind: ", "first instrumented API", "Internal Sanitizer", "injection library", "nested bug", "san symbols", "Process terminating",
     "cudaErrorMemoryAllocation", "OUT_OF_MEMORY", "out of memory", "of memory: Kill", "CUDA error", "COMPUTE-SANITIZER", " SUMMARY: ",
+    "| while", "OnError: ", "soft_fail: ",
 )  # fmt: skip
 # A search for the words is not the words; neither is a command that the shell traces.
 QUOTED = re.compile(r"\A\s*\++ |\b(?:grep|egrep|rg|sed|awk) ")
+# Behind the rows: words without which a line is no command of the shell that matters here.
+COMMANDS = ("pipefail", "gitlab-runner", "tee", "grep ", "rg ", "sed ", "awk ", "+ ")
+WORDS = Rows([*(row.needle for row in ROWS), *COMMANDS])
+Found = tuple[K, int, str, str]  # a mark before it is made: many are found, and few are kept
 
 
 class Reader:
     def __init__(self) -> None:
-        self._marks: dict[K, list[Mark]] = {}
-        self._tee: list[Mark] = []  # pipes into tee whose shell is not known yet
+        self._marks: dict[K, list[Found]] = {}
+        self._tee: list[Found] = []  # pipes into tee whose shell is not known yet
         self._pipefail = False
-        self._unsummed: Mark | None = None  # a compute-sanitizer that has not printed its summary
+        self._unsummed: Found | None = None  # a compute-sanitizer that has not printed its summary
         self.wants_next = False  # the next line of the same key is the count that this one asked for
 
     def line(self, number: int, text: str, key: tuple[str, ...]) -> None:
         text = text[:LONGEST]
-        outer = not any(part.startswith("ctest:") for part in key)
+        outer = not key or not any(part.startswith("ctest:") for part in key)
+        places = WORDS.of(text)
+        command = bool(places) and places[-1] >= len(ROWS)
         if outer:
-            self._shell(number, text)
-        self._symbols(number, text)
-        self._cuda(number, text)
-        quoted = QUOTED.search(text) is not None
-        for row in ROWS:
-            if row.needle in text and (outer or not row.outer) and (not quoted or row.kind is K.MASKING):
+            self._shell(number, text, command=command)
+        self.wants_next = (command or self.wants_next) and self._symbols(number, text)
+        if text.startswith("========= "):
+            self._cuda(number, text)
+        quoted = command and QUOTED.search(text) is not None
+        for place in places:
+            row = ROWS[place] if place < len(ROWS) else None
+            if row and (outer or not row.outer) and (not quoted or row.kind is K.MASKING):
                 self._judge(row, number, text)
 
     def finish(self) -> list[Mark]:
         for mark in self._tee if not self._pipefail else ():
-            self._keep(mark)
+            self._keep(*mark)
         ended = any(kind in self._marks for kind in (K.CANCELLED, K.TIMED_OUT, K.KILLED, K.RUNNER_LOST))
         if self._unsummed and not ended:
-            self._keep(self._unsummed)
+            self._keep(*self._unsummed)
         self._tee, self._unsummed = [], None
-        return sorted(chain.from_iterable(self._marks.values()), key=lambda mark: mark.number)
+        marks = [Mark(*mark) for mark in chain.from_iterable(self._marks.values())]
+        return sorted(marks, key=lambda mark: mark.number)
 
     def _judge(self, row: Row, number: int, text: str) -> None:
         if found := row.form.search(text):
             value = found.groupdict().get("v") or row.value
-            self._keep(Mark(row.kind, number, text, value))
+            self._keep(row.kind, number, text, value)
 
-    def _keep(self, mark: Mark) -> None:
-        marks = self._marks.setdefault(mark.kind, [])
-        if marks and marks[-1].number == mark.number:
+    def _keep(self, kind: K, number: int, text: str, value: str) -> None:
+        marks = self._marks.setdefault(kind, [])
+        if marks and marks[-1][1] == number:
             return  # one line says a thing once
-        first, last = KEPT.get(mark.kind, (FIRST, LAST))
+        first, last = KEPT.get(kind, (FIRST, LAST))
         if len(marks) >= first + last:
             del marks[first]
-        marks.append(mark)
+        marks.append((kind, number, text, value))
 
-    def _shell(self, number: int, text: str) -> None:
+    def _shell(self, number: int, text: str, *, command: bool) -> None:
         """GitHub prints a step's commands first and its shell behind them, which decides what the commands mean."""
         if text.startswith("shell: "):
             self._step("pipefail" in text)
         elif text.startswith("##[group]Run "):
             self._step(self._pipefail)
             self._pipefail = False
-        if PIPEFAIL.search(text):
+        if command and PIPEFAIL.search(text):
             self._pipefail = "+o pipefail" not in text
-        if TEE.match(text) and not self._pipefail and len(self._tee) < FIRST:
-            self._tee.append(Mark(K.MASKING, number, text, "| tee"))
+        if command and TEE.match(text) and not self._pipefail and len(self._tee) < FIRST:
+            self._tee.append((K.MASKING, number, text, "| tee"))
 
     def _step(self, pipefail: bool) -> None:
         for mark in () if pipefail or self._pipefail else self._tee:
-            self._keep(mark)
+            self._keep(*mark)
         self._tee, self._pipefail = [], pipefail or self._pipefail
 
-    def _symbols(self, number: int, text: str) -> None:
+    def _symbols(self, number: int, text: str) -> bool:
+        """Whether the next line is the count of symbols that this one asks for."""
         if self.wants_next and text.strip() == "0":
-            self._keep(Mark(K.NOT_INSTRUMENTED, number, text, "symbols"))
+            self._keep(K.NOT_INSTRUMENTED, number, text, "symbols")
         # The shell traces a pipe's commands in any order, all before the first output.
         traced = self.wants_next and text.startswith("+ ")
-        self.wants_next = traced or (SYMBOL_COUNT.search(text) is not None and COUNTED.search(text) is not None)
+        return traced or bool(SYMBOL_COUNT.search(text) and COUNTED.search(text))
 
     def _cuda(self, number: int, text: str) -> None:
         if text.startswith("========= COMPUTE-SANITIZER"):
-            self._unsummed = Mark(K.DETECTOR_FAILED, number, text, "no_summary")
-        elif text.startswith("========= ") and " SUMMARY: " in text:
+            self._unsummed = (K.DETECTOR_FAILED, number, text, "no_summary")
+        elif " SUMMARY: " in text:
             self._unsummed = None

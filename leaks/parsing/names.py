@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from leaks.parsing.demangling import demangled
+
 LONGEST = 1 << 14  # of a name; what stands behind is cut off
 CLOSERS = {")": "(", ">": "<", "]": "[", "}": "{", "'": "`"}
 ANONYMOUS = "(anonymous namespace)"
@@ -19,7 +21,7 @@ SUFFIX = re.compile(
     r"|\.(?:isra|constprop|part|cold|llvm|lto_priv|localalias|resume|destroy|cleanup|clone)(?:\.\d{1,20}){0,4})$"
 )
 LONGEST_SUFFIX = 120
-CLONE = re.compile(r"\[(?:clone [^\[\]]*|inline)\]$")
+CLONE = re.compile(r"\[(?:clone [^\[\]]*|inlined?|deleting)\]$")
 COROUTINE = re.compile(r"\(\.[a-z_.0-9]+\)$")
 QUALIFIERS = (" const", " volatile", " noexcept", "&")
 OPERATOR = re.compile(
@@ -28,6 +30,7 @@ OPERATOR = re.compile(
 )
 CONVERSION = re.compile(r"\boperator\s+(?=[\w:(])")
 WORD = re.compile(r"\w")
+REQUIRES = " requires "  # a constraint stands behind everything else
 SWIFT_CLOSURE = re.compile(r"(?:partial apply for |(?:implicit )?closure (?:#\d+ )?in )+")
 
 # Words of a name that number what has no name, that a compiler or a test framework made up, or that a library version brings in.
@@ -35,14 +38,19 @@ WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"\$_\d+|'(?:lambda|block-literal)\d*'|\b__lambda\d+", LAMBDA),
+        (r"'unnamed\d*'", "{unnamed type}"),
+        (r"^_{2,3}\d+(?=[-+]\[)", ""),
+        (r"_block_invoke(?:[_.]\d+)*$", f"::{LAMBDA}"),
+        (r"(?<=\{lambda\}::)(?:_FUN|__invoke)$", "operator()"),
         (r"\bclosure #\d+ in ", "closure in "),
         (r"\b_*(?:C_A_T_C_H_+T_E_S_T|CATCH2_INTERNAL_(?:TEMPLATE_)?TEST|INTERNAL_CATCH_UNIQUE_NAME)_+\d+", TEST),
         (r"\b_*DOCTEST_ANON_(?:FUNC|CLASS|SUITE|TMP)_\d+", TEST),
         (r"\b\w+_Test(?=::(?:TestBody|~?\w+_Test|SetUp|TearDown)\b)", TEST),
         (r"\b(?:__1|__cxx11|__ndk1|_V2|__gnu_cxx_ldbl128)::", ""),
-        (r"\b_GLOBAL__N_1\b|`anonymous(?: namespace)?'|`anonymous-namespace'", ANONYMOUS),
+        (r"\b_GLOBAL__N_1\b|`anonymous(?: namespace)?'|`anonymous-namespace'|\banonymous-namespace(?=::)", ANONYMOUS),
         (r"::h[0-9a-f]{16}$", ""),
         (r"(?<=\.)(func|gowrap)\d+(?:\.\d+)*", r"\1"),
+        (r"(?<=\w)\[[^\[\]]{0,200}\](?=\)\.)", ""),
         (r"\b_cgo_[0-9a-f]{12}_", "_cgo_"),
         (r"\boperator (?=[^\w\s:])", "operator"),
         (r"(?<=delete|...new) \[\]", "[]"),
@@ -101,10 +109,12 @@ def _close(open_brackets: list[tuple[str, int]], opener: str) -> int:
 def qualified(name: str) -> str:
     """The qualified name as printed: no return type, parameter list, trailing qualifiers, clone suffix, offset."""
     name = _without_suffixes(name[:LONGEST].strip())
+    if name.startswith("_") and (plain := demangled(name)) != name:
+        name = _without_suffixes(plain[:LONGEST])
     closure = SWIFT_CLOSURE.match(name)
     if closure:
         return closure[0] + qualified(name[closure.end() :])
-    bare = _without_parameters(_without_qualifiers(name))
+    bare = _without_parameters(_without_qualifiers(name.partition(REQUIRES)[0]))
     short = bare[_scan(bare).last_blank + 1 :]
     return short if WORD.search(short) else name
 
@@ -152,7 +162,7 @@ def normal(name: str) -> str:
     for group in _scan(name).groups:
         before = name[at : group.start]
         kept = _kept(name, group)
-        parts += [before.removesuffix("::") if kept == "" and group.opener == "<" else before, kept]
+        parts += [before.removesuffix("::") if kept == "" and group.opener in "<`" else before, kept]
         at = group.end
     text = "".join(parts) + name[at:]
     for pattern, replacement in WORDS:
@@ -172,7 +182,11 @@ def _kept(name: str, group: Group) -> str:
         return name[group.start : group.end] if receiver or inside == ANONYMOUS[1:-1] else ""
     if group.opener == "{":
         return _braced(inside)
-    return "" if inside.startswith("abi:") else name[group.start : group.end]
+    if group.opener == "`":
+        return _quoted(inside)
+    # The type arguments of Go follow a word; a method of Objective-C does not.
+    tag = inside.startswith("abi:") or WORD.match(name[max(0, group.start - 1) : group.start])
+    return "" if tag else name[group.start : group.end]
 
 
 def _type(inside: str) -> str:
@@ -192,6 +206,13 @@ def _words(inside: str) -> list[str]:
 
 def _outer(word: str) -> str:
     return word.partition("<")[0] if not word.startswith("<") else word
+
+
+def _quoted(inside: str) -> str:
+    """What the Microsoft compilers quote: the number of a scope, or the function that a local name is in."""
+    if inside.startswith("anonymous"):
+        return ANONYMOUS
+    return "" if inside.isdigit() else normal(inside)
 
 
 def _braced(inside: str) -> str:

@@ -1,16 +1,26 @@
 """The sanitizer options that a log shows: assignments, traces of the shell, and the CI's block of environment variables.
 
 A hint in a report names options too ("try setting environment variable LSAN_OPTIONS=verbosity=1"), so a name counts only
-where a shell, or a list of variables, could have put it.
+where a shell, or a list of variables, could have put it. Valgrind and compute-sanitizer get their options on the command line;
+they are kept under `VALGRIND_OPTS` and `compute-sanitizer`.
 """
 
 import re
 from collections.abc import Mapping
 from itertools import islice
 
-NEEDLES = ("SAN_OPTIONS",)
+NEEDLES = ("SAN_OPTIONS", "GORACE", "VALGRIND_OPTS", "valgrind -", 'valgrind" ', 'valgrind "', "compute-sanitizer ")
 
-NAME = re.compile(r"(?<![A-Za-z0-9_$])([A-Z]{1,4}SAN_OPTIONS)(=|: )")
+NAME = re.compile(r"(?<![A-Za-z0-9_$])([A-Z]{1,4}SAN_OPTIONS|GORACE|VALGRIND_OPTS)(=|: )")
+UNSET = re.compile(r"(?:\++ |[$>#%] )?\s{0,20}unset (?:-v )?([A-Z]{1,4}SAN_OPTIONS|GORACE|VALGRIND_OPTS)\b")
+# Runs no test, so what is set for it alone says nothing about one.
+BUILDER = re.compile(
+    r"\s{1,20}(?:\S{0,100}/)?(?:cmake (?!-E)|configure\b|autogen\.sh\b|autoreconf\b|pip3? install\b|conan install\b)"
+)
+# A program that takes its options on the command line, and where they are kept.
+PROGRAMS = {"valgrind": "VALGRIND_OPTS", "compute-sanitizer": "compute-sanitizer"}
+CALL = re.compile(r"(?:^|[\s/\"'=])(valgrind|compute-sanitizer)[\"']?(?=\s)")
+SWITCH = re.compile(r"--([a-z][a-z-]{1,40})(?:=(.{0,300}))?$")
 # What may stand between the start of a command and the assignment.
 SKIPPED = re.compile(r"(?:export|env|set|declare|sudo|exec|nohup|time|ENV|-[xiE]|[A-Za-z_][A-Za-z0-9_]*=.*)$")
 # After these a new command, or the variable of a container, begins.
@@ -43,6 +53,7 @@ OPTION = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(?:\"([^\"]*)\"|'([^']*)'|([^:,\s
 LONGEST = 4000
 MOST_NAMES = 200
 MOST_PER_LINE = 20
+MOST_SWITCHES = 60
 
 
 class Reader:
@@ -54,21 +65,36 @@ class Reader:
 
     def line(self, number: int, text: str, key: tuple[str, ...]) -> None:  # noqa: ARG002  the readers share one form
         text = text[:LONGEST]
+        if unset := UNSET.match(text):
+            self._options.pop(unset[1], None)
+            return
+        if called := CALL.search(text):
+            self._called(PROGRAMS[called[1]], text[: called.start()], text[called.end() :])
         for found in islice(NAME.finditer(text), MOST_PER_LINE):
             before, after = text[: found.start()], text[found.end() :]
             if found[2] == "=" and _is_command(before):
-                self._add(found[1], _value(before[-1:], after, alone=not before.strip()))
+                value = _value(before[-1:], after, alone=not before.strip())
+                if not BUILDER.match(after, len(value)):
+                    self._add(found[1], value)
             elif found[2] == ": " and before.strip() in {"", "--", "-"}:
                 self._add(found[1], _unquoted(after.strip()))
 
     def finish(self) -> dict[str, dict[str, str]]:
         return self._options
 
+    def _called(self, name: str, before: str, after: str) -> None:
+        tokens = before.rpartition(" ")[0].split()  # without the path to the program
+        if not tokens or tokens[-1].endswith("command:") or _opens(tokens):
+            self._keep(name, _switches(after, spaced=name != "VALGRIND_OPTS"))
+
     def _add(self, name: str, value: str) -> None:
+        self._keep(name, _switches(value, spaced=False) if name in PROGRAMS.values() else parse(value))
+
+    def _keep(self, name: str, found: Mapping[str, str]) -> None:
         options = self._options.setdefault(name, {})
-        for option, value_ in parse(value).items():
+        for option, value in found.items():
             if option in options or len(options) < MOST_NAMES:
-                options[option] = value_
+                options[option] = value
 
 
 def parse(value: str) -> dict[str, str]:
@@ -77,6 +103,21 @@ def parse(value: str) -> dict[str, str]:
         found[1]: next((group for group in found.groups()[1:] if group is not None), "")
         for found in OPTION.finditer(value)
     }
+
+
+def _switches(text: str, *, spaced: bool) -> dict[str, str]:
+    """`--name=value` and, if `spaced`, `--name value`, up to the tested program: what comes behind it is the program's own."""
+    found: dict[str, str] = {}
+    name = ""
+    for token in islice(text.replace('"', " ").replace("'", " ").split(), MOST_SWITCHES):
+        if switch := SWITCH.match(token):
+            name = switch[1] if spaced and switch[2] is None else ""
+            found[switch[1]] = switch[2] or ""
+        elif name:
+            found[name], name = token, ""
+        elif not token.startswith("-"):
+            break
+    return found
 
 
 def _is_command(before: str) -> bool:

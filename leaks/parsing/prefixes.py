@@ -45,6 +45,9 @@ class Prefix:
 
 DIGITS = "0123456789"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+DAY = r"\d{4}[-/]\d\d[-/]\d\d"
+CLOCK = r"\d\d:\d\d:\d\d"
+MONTH_DAY = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d"
 
 
 def _prefix(name: str, starts: str, pattern: str, *, same: bool = False, taught: bool = False) -> Prefix:
@@ -69,23 +72,41 @@ PREFIXES: tuple[Prefix, ...] = (
         DIGITS,
         r"\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} +(?P<key>\d+) +\d+ [VDIWEFA] [^:]{1,60}:(?: |$)",
     ),
-    _prefix("stamp", "[" + DIGITS, r"\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]?(?: |$)"),
-    _prefix("clock", DIGITS, r"\d\d:\d\d:\d\d(?:\.\d{1,6})?(?: |$)"),
+    _prefix(
+        "unified log", DIGITS, rf"{DAY} {CLOCK}\.\d{{6}}[+-]\d{{4}} [^\[\]]{{1,60}}\[(?P<key>\d{{1,7}}):\d+\](?: |$)"
+    ),
+    _prefix("zuul", DIGITS, rf"{DAY} {CLOCK}\.\d{{6}} \|(?: (?P<key>[\w.-]{{1,60}}) \|)?(?: |$)"),
+    _prefix(
+        "syslog", DIGITS, rf"{DAY}T{CLOCK}(?:\.\d{{1,6}})?[+-]\d\d:?\d\d \S{{1,80}} (?P<key>[^\s:\[]{{1,60}}\[\d+\]): ?"
+    ),
+    _prefix("stamp", "[" + DIGITS, rf"\[?{DAY}[T ]{CLOCK}(?:[.,]\d{{1,9}})?(?:Z| ?[+-]\d\d:?\d\d)?\]?(?: |$)"),
+    _prefix("taskcluster", "[", rf"\[[a-z]{{1,20}} {DAY}T{CLOCK}\.\d{{3}}Z\](?: |$)"),
+    _prefix("mozharness", DIGITS, rf"{CLOCK} +(?:DEBUG|INFO|WARNING|ERROR|CRITICAL|FATAL) -(?: |$)"),
+    _prefix("clock", DIGITS, rf"{CLOCK}(?:\.\d{{1,6}})?(?: |$)"),
+    _prefix(
+        "teamcity", "[", rf"\[{CLOCK}\](?:[A-Za-z ]?:[\t ]{{0,2}}| |$|(?=\[))(?:\[Step \d{{1,3}}/\d{{1,3}}\](?: |$))?"
+    ),
+    _prefix("bamboo", LETTERS, rf"(?:simple|build|error|command)\t\d\d-[A-Z][a-z]{{2}}-\d{{4}} {CLOCK}(?:\t|$)"),
+    _prefix(
+        "gh", LETTERS + DIGITS + "([", rf"(?P<key>[^\t]{{1,120}})\t[^\t]{{1,120}}\t\ufeff?(?={DAY}T{CLOCK}\.\d{{7}}Z)"
+    ),
+    _prefix("buildkit", "#", r"#(?P<key>\d{1,4}) \d{1,6}\.\d{1,3}(?: |$)"),
     _prefix("ctest", DIGITS, r"(?P<key>\d{1,6}):(?: |$)", same=True),
     _prefix("xdist", "[", r"\[(?P<key>gw\d+)\] (?:\[ *\d+%\] )?"),
-    _prefix("mpi", "[", r"\[(?P<key>\d+,\d+)\]<std(?:out|err)>:", same=True),
+    _prefix("mpi", "[", r"\[(?P<key>\d+,\d+)\]<std(?:out|err)>:(?: (?=\S))?", same=True),
     _prefix("mpi", "[", r"\[prte-[^\]]{1,80}@(?P<key>\d+,\d+)\]<std(?:out|err)>:(?: |$)", same=True),
     _prefix("kubectl", "[", r"\[(?P<key>pod/[^\]\s]+)\] ", same=True),
     _prefix("death test", "[", r"\[  DEATH   \] (?P<key>)"),
     _prefix("dmesg", "[", r"\[ *\d+\.\d{4,6}\](?:\[ *[TC]\d+\])? "),
     _prefix("compose", LETTERS, r"(?P<key>[A-Za-z][\w.-]{0,80}[-_]\d{1,6}) +\| ?", same=True),
-    _prefix(
-        "syslog",
-        LETTERS,
-        r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d \S+ (?P<key>[^\s:]+\[\d+\]): ?",
-    ),
-    _prefix("branch", "[", r"\[(?P<key>[A-Za-z][\w.+/ -]{0,60}|\d{1,5})\](?: |$)", same=True, taught=True),
+    _prefix("syslog", LETTERS, rf"{MONTH_DAY} {CLOCK}(?:\.\d{{1,6}})? \S+ (?P<key>[^\s:]+\[\d+\]): ?"),
+    _prefix("syslog", LETTERS, rf"{MONTH_DAY} {CLOCK}(?:\.\d{{1,6}})? \S+ kernel: ?"),
+    _prefix("nixos", LETTERS, r"(?P<key>[a-z][\w-]{0,40}) # \[ *\d{1,9}\.\d{4,6}\] (?:[\w.@-]{1,60}\[\d+\]: ?)?"),
+    _prefix("ts", LETTERS, rf"{MONTH_DAY} {CLOCK}(?: |$)"),
+    _prefix("branch", "[", r"\[(?P<key>[A-Za-z][\w.+:/ -]{0,60}|\d{1,5})\](?: |$)", same=True, taught=True),
     _prefix("podman", "[", r"\[(?P<key>[\w.-]{1,60})\] \| ?", same=True),
+    # What docker compose, nix, GNU parallel and harnesses put before each line of somebody's: a name and a separator.
+    _prefix("named", LETTERS + DIGITS, r"(?P<key>[\w.@/+()-]{1,60}) {0,40}(?:> |\|(?: |$)|\t)", same=True, taught=True),
     # grep prints file after file, so its prefix needs no key; on a single line it may be any text glued to a report.
     _prefix("file", LETTERS + DIGITS + "./_", r"[\w.+@/-]{1,300}:" + REPORTISH),
 )
@@ -95,6 +116,21 @@ BY_START: dict[str, tuple[Prefix, ...]] = {
     for start in sorted({char for prefix in PREFIXES for char in prefix.starts})
 }
 AFTER = re.compile(REPORTISH)
+
+
+def _any_of(prefixes: Iterable[Prefix], *, some_taught: bool) -> re.Pattern[str]:
+    """Whether a text begins with one of the shapes: most texts begin with none, and are told so at once."""
+    shapes = (
+        prefix.pattern.pattern.replace("(?P<key>", "(?:") + (REPORTISH if prefix.taught and not some_taught else "")
+        for prefix in prefixes
+    )
+    return re.compile("|".join(shapes))
+
+
+UNTAUGHT, TAUGHT = (
+    {start: _any_of(prefixes, some_taught=some_taught) for start, prefixes in BY_START.items()}
+    for some_taught in (False, True)
+)
 MARKER = re.compile(r"^(?:##\[(?:error|warning|notice|debug)\]|::(?:error|warning|notice|debug)(?: [^:\n]{1,300})?::)")
 
 
@@ -122,6 +158,7 @@ class Prefixes:
     """The prefixes of one log. Names in brackets count as prefixes once one was announced or a report was seen right behind it."""
 
     taught: set[str] = field(default_factory=set)
+    _shapes: dict[str, re.Pattern[str]] = field(default_factory=lambda: UNTAUGHT)
     _last: tuple[str, Keys] = ("", ())  # the prefix that was stripped last, if it is the same on each line
 
     def peek(self, text: str) -> tuple[str, Keys]:
@@ -131,11 +168,17 @@ class Prefixes:
 
     def strip(self, text: str) -> tuple[str, Keys]:
         """The text behind its prefixes, and the keys found in them, outermost first."""
-        if text[:1] not in BY_START:
+        shape = self._shapes.get(text[:1])
+        if shape is None:
             return text, ()
         last, keys = self._last
-        if last and text.startswith(last) and text[len(last) : len(last) + 1] not in BY_START:
-            return text[len(last) :], keys
+        if last and text.startswith(last):
+            rest = text[len(last) :]
+            shape = self._shapes.get(rest[:1])
+            if shape is None or (ANNOUNCEMENT not in rest and not shape.match(rest)):
+                return rest, keys
+        elif ANNOUNCEMENT not in text and not shape.match(text):
+            return text, ()
         rest, keys, same = self._strip(text, teach=True)
         if same and keys:
             self._last = (text[: len(text) - len(rest)], keys)
@@ -166,14 +209,18 @@ class Prefixes:
     def _is_taught(self, match: re.Match[str], text: str, *, teach: bool) -> bool:
         name = match["key"]
         if teach and name not in self.taught and len(self.taught) < MOST_TAUGHT and AFTER.match(text, match.end()):
-            self.taught.add(name)
+            self._teach(name)
         return name in self.taught
 
     def _learn(self, text: str) -> None:
         """Jenkins names the branches that run side by side before they print anything."""
         branch = BRANCH.match(text)
         if branch and len(self.taught) < MOST_TAUGHT:
-            self.taught.add(branch[1])
+            self._teach(branch[1])
+
+    def _teach(self, name: str) -> None:
+        self.taught.add(name)
+        self._shapes = TAUGHT
 
 
 def _key(prefix: Prefix, match: re.Match[str]) -> Keys:

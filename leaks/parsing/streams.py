@@ -4,12 +4,12 @@ Lines are told apart by the keys of their prefixes first, then by the pid a line
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from leaks.evidence import Report
 from leaks.parsing.blocks import Block
 from leaks.parsing.frames import FrameTexts, Numbered, without_address
-from leaks.parsing.ledger import Key, Ledger
+from leaks.parsing.ledger import Entry, Key, Ledger
 from leaks.parsing.tools.lsan import LeakCheck
 from leaks.rows.facts import Line
 
@@ -17,6 +17,7 @@ Owner = Callable[[Key], str | None]
 MOST_OPEN = 12  # reports told apart in one stream at once
 NEAR_END = 20  # lines behind a report that still count as its surroundings when the log ends
 EXPECTED = "death test"
+MOST_TOLD = 8  # reports and blocks kept of a story; a longer one is never heard again
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,29 +28,52 @@ class Tool:
     opens: Callable[[int, str], Block | None]
 
 
+@dataclass(slots=True)
+class Story:
+    """What a stream told the ledger since it last waited for nothing. It is `plain` if it asked the ledger nothing."""
+
+    reports: list[tuple[Report, Entry | None]] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    plain: bool = True
+
+    def tell(self, report: Report, entry: Entry | None, *, again: bool) -> None:
+        self.plain &= not again and len(self.reports) < MOST_TOLD
+        if self.plain:
+            self.reports.append((report, entry))
+
+    def end(self, block: Block) -> None:
+        self.plain &= len(self.blocks) < MOST_TOLD
+        if self.plain:
+            self.blocks.append(block)
+
+
 class Stream:
     """The lines of one key: its open blocks, the one that spoke last at the end."""
 
-    def __init__(self, key: Key, tools: Sequence[Tool], ledger: Ledger, texts: FrameTexts, owner: Owner) -> None:
+    def __init__(self, key: Key, ledger: Ledger, texts: FrameTexts, owner: Owner) -> None:
         self.key = key
         self.blocks: list[Block] = []
-        self._tools = tools
+        self.story = Story()
         self._ledger = ledger
         self._texts = texts
         self._owner = owner
         self._near: dict[Block, set[str]] = {}
 
-    def line(self, number: int, text: str) -> None:
+    def line(self, number: int, text: str, tools: Sequence[Tool]) -> None:
         if self.blocks:
-            self._expire(number)
+            self.expire(number)
             found = without_address(text) if "#" in text else None
             if (found and self.frame(number, found, whole=True)) or self._taken(number, text):
                 return
-        self._open(number, text)
+        if tools:
+            if not self.blocks:
+                self.story = Story()
+            self._open(number, text, tools)
 
     def frame(self, number: int, found: Numbered, *, whole: bool) -> Block | None:
         """The block that took a frame. `whole` is false for the last line of a log that ends in the middle of it."""
-        self._expire(number)
+        self.expire(number)
         block = self._block_for(found)
         if block:
             if whole:
@@ -58,7 +82,7 @@ class Stream:
             self._raise(block)
         return block
 
-    def _expire(self, number: int) -> None:
+    def expire(self, number: int) -> None:
         for block in self.blocks:
             if number - block.last > block.patience:
                 break
@@ -92,7 +116,9 @@ class Stream:
         for block in reversed(self.blocks):
             taken = block.take(number, text)
             if taken:
-                self._ledger.note_summary(text)
+                if "SUMMARY: " in text:
+                    self._ledger.note_summary(text)
+                    self.story.said.append(text)
                 self._raise(block)
             if taken or block.done or block.ready:
                 self.settle()
@@ -105,13 +131,14 @@ class Stream:
             self.blocks.remove(block)
             self.blocks.append(block)
 
-    def _open(self, number: int, text: str) -> None:
-        for tool in self._tools:
+    def _open(self, number: int, text: str, tools: Sequence[Tool]) -> None:
+        for tool in tools:
             if not any(needle in text for needle in tool.needles):
                 continue
             block = tool.opens(number, text)
             if block is None:
                 continue
+            self.story.plain &= not block.done
             if not (block.done and self._ledger.knows_summary(text)):
                 self._add(block)
             return
@@ -129,11 +156,13 @@ class Stream:
         for block in self.blocks:
             if block.ready:
                 for report in block.ready:
-                    self._ledger.add(self._signed(report, block))
+                    entry = self._ledger.add(self._signed(report, block), again=block.again)
+                    self.story.tell(report, entry, again=block.again)
                 block.ready.clear()
         done = [block for block in self.blocks if block.done]
         for block in done:
             self._ledger.finished(block, self.key)
+            self.story.end(block)
             self.blocks.remove(block)
             self._near.pop(block, None)
 
@@ -146,38 +175,61 @@ class Stream:
 
 
 class Streams:
-    """All streams of one log."""
+    """All streams of one log.
+
+    Up to line `until` some report waits for lines; behind it only lines that could begin one need be read.
+    """
 
     def __init__(self, tools: Sequence[Tool], most_reports: int, owner: Owner) -> None:
         self.ledger = Ledger(most_reports)
         self.texts = FrameTexts()
-        self._tools = tools
+        self.tools = tools
+        self.until = 0
         self._owner = owner
         self._streams: dict[Key, Stream] = {}
         self._busy: set[Key] = set()
-        self._until = 0
 
-    def line(self, number: int, text: str, key: Key) -> None:
+    def line(self, number: int, text: str, key: Key, tools: Sequence[Tool]) -> None:
+        """`tools`: those of whom the line holds a word; no other can begin a report with it."""
         stream = self._streams.get(key)
         if stream is None:
-            stream = self._streams[key] = Stream(key, self._tools, self.ledger, self.texts, self._owner)
-        stream.line(number, text)
+            if not tools:
+                return
+            stream = self._streams[key] = Stream(key, self.ledger, self.texts, self._owner)
+        stream.line(number, text, tools)
         if stream.blocks:
             self._busy.add(key)
-            self._until = max(self._until, *(block.last + block.patience for block in stream.blocks))
-        else:
+            self._wait_for(stream.blocks)
+        elif key in self._busy:
             self._busy.discard(key)
+            if not self._busy:
+                self.until = 0
+
+    def _wait_for(self, blocks: Sequence[Block]) -> None:
+        for block in blocks:
+            self.until = max(self.until, block.last + block.patience)
 
     def frame(self, number: int, found: Numbered, key: Key, *, whole: bool) -> None:
         """A frame belongs to a report that is open, or to nobody."""
         if key in self._busy:
             block = self._streams[key].frame(number, found, whole=whole)
-            if block:
-                self._until = max(self._until, number + block.patience)
+            if block and number + block.patience > self.until:
+                self.until = number + block.patience
 
-    def active(self, number: int) -> bool:
-        """Whether some report still waits for lines. If none does, only lines that could begin one need be read."""
-        return bool(self._busy) and number <= self._until
+    def rest(self, number: int) -> bool:
+        """Whether no report is open. Those that have waited too long are closed."""
+        if self._busy and number > self.until:
+            for key in list(self._busy):
+                self._streams[key].expire(number)
+                if not self._streams[key].blocks:
+                    self._busy.discard(key)
+            if not self._busy:
+                self.until = 0
+        return not self._busy
+
+    def story(self, key: Key) -> Story:
+        stream = self._streams.get(key)
+        return stream.story if stream else Story()
 
     def quiet_check(self, key: Key) -> LeakCheck | None:
         """The leak check that would get the next record, if nothing else in its stream waits for lines."""
@@ -198,6 +250,7 @@ class Streams:
             for block in stream.blocks:
                 block.close()
             stream.settle()
+        self.ledger.reconcile()
         if not waiting:
             return None
         block = max(waiting, key=lambda block: block.last)

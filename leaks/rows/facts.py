@@ -36,6 +36,7 @@ class TestSummary:
 
     `complete` is false when the numbers were counted from progress lines. `level` orders runners: 0 is outermost.
     `signals_only`: each failed test is one that was killed from outside (the only failure is the signal).
+    `cached`: how many of these results are of an earlier run and were only repeated.
     """
 
     __test__ = False
@@ -51,6 +52,7 @@ class TestSummary:
     level: int = 0
     signals_only: bool = False
     log: str = ""
+    cached: int = 0
 
     def plus(self, other: "TestSummary") -> "TestSummary":
         """Both together, at the place of the first. What one of them does not know, the sum does not know either."""
@@ -62,6 +64,7 @@ class TestSummary:
             skipped=_sum(self.skipped, other.skipped),
             complete=self.complete and other.complete,
             signals_only=_signals_alone(self, other),
+            cached=self.cached + other.cached,
         )
 
 

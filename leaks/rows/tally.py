@@ -18,6 +18,11 @@ class Counts(NamedTuple):
     failed: int | None
     skipped: int | None = None
 
+    def plus(self, other: "Counts") -> "Counts":
+        return Counts(
+            *(None if one is None or two is None else one + two for one, two in zip(self, other, strict=True))
+        )
+
 
 class Tally:
     def __init__(self, runner: str, level: int, limit: int = LIMIT) -> None:
@@ -25,11 +30,19 @@ class Tally:
         self._summaries: list[TestSummary] = []
 
     def add(
-        self, counts: Counts, line: Line, key: Sequence[str], *, complete: bool = True, signals_only: bool = False
+        self,
+        counts: Counts,
+        line: Line,
+        key: Sequence[str],
+        *,
+        complete: bool = True,
+        signals_only: bool = False,
+        cached: int = 0,
     ) -> int:
         """Keep one more summary and say where it is kept."""
+        level = self._level_of(key)
         summary = TestSummary(
-            self._runner, *counts, complete, line.number, line.text, self._level_of(key), signals_only
+            self._runner, *counts, complete, line.number, line.text, level, signals_only, cached=cached
         )  # fmt: skip
         if len(self._summaries) < self._limit:
             self._summaries.append(summary)
@@ -43,13 +56,14 @@ class Tally:
             level = self._level_of(key)
             self._summaries[before] = TestSummary(self._runner, *counts, complete, line.number, line.text, level)
 
-    def change(self, index: int, *, runner: str | None = None, failed: int | None = None) -> None:
+    def change(self, index: int, *, runner: str | None = None, failed: int | None = None, skipped: int = 0) -> None:
         """What is known later of a summary that is kept."""
         kept = self._summaries[index]
         if runner is not None:
             kept = replace(kept, runner=runner)
         if failed is not None:
-            kept = replace(kept, failed=failed, passed=None if kept.total is None else max(0, kept.total - failed))
+            passed = None if kept.total is None else max(0, kept.total - failed - skipped)
+            kept = replace(kept, failed=failed, passed=passed, skipped=skipped or kept.skipped)
         self._summaries[index] = kept
 
     def all(self) -> list[TestSummary]:

@@ -43,6 +43,16 @@ FRAMES = [
     ("in net::poll_session(net::Session*) src/asan.cpp:11", Owner.OWN),
     ("in main src/asan.cpp:45", Owner.OWN),
     ("in grid::Scratch::Scratch(grid::BlockPool&, unsigned long) (/home/user/project/build/tiles+0x1012e)", Owner.OWN),
+    # Windows
+    (
+        "in __scrt_common_main_seh D:\\a\\_work\\1\\s\\src\\vctools\\crt\\vcstartup\\src\\startup\\exe_common.inl:288",
+        Owner.LIBC,
+    ),
+    ("in BaseThreadInitThunk+0x1c (C:\\Windows\\System32\\KERNEL32.DLL+0x18001257c)", Owner.LIBC),
+    ("in NtWaitForSingleObject+0x13 (C:\\Windows\\SYSTEM32\\ntdll.dll+0x18009d593)", Owner.THIRD_PARTY),
+    # A folder that only begins like a test framework's.
+    ("in run(int) /home/ci/gtest-nightly/src/run.cpp:9", Owner.OWN),
+    ("in testing_main /src/gtest/src/gtest_main.cc:9", Owner.TEST_FRAMEWORK),
     # A name that only begins like an allocator's or lies in a folder that only sounds like one.
     ("in mallocPool::get(int) src/pool.cpp:3", Owner.OWN),
     ("in newSession() src/session.cpp:3", Owner.OWN),
@@ -60,6 +70,28 @@ def frame(text: str) -> Frame:
 @pytest.mark.parametrize(("text", "owner"), FRAMES, ids=[text.strip()[:60] for text, _ in FRAMES])
 def test_a_frame_belongs_to(text: str, owner: Owner) -> None:
     assert Ownership().owner(frame(text)) is owner
+
+
+# As Valgrind prints them: base names, of what is inlined no namespace, and glibc's system calls with a file of their own.
+VGPRELOAD = "/usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so"
+OF_VALGRIND = [
+    (Frame(f"malloc (in {VGPRELOAD})", "malloc", module=VGPRELOAD), Owner.ALLOCATOR),
+    (Frame(f"bcmp (in {VGPRELOAD})", "bcmp", module=VGPRELOAD), Owner.RUNTIME),
+    (Frame("__memcpy_avx_unaligned_erms (memmove.S:250)", "__memcpy_avx_unaligned_erms", "memmove.S", 250), Owner.LIBC),
+    (Frame("write (write.c:26)", "write", "write.c", 26), Owner.LIBC),
+    (Frame("write (journal.c:26)", "write", "journal.c", 26), Owner.OWN),
+    (Frame("allocate (alloc_traits.h:464)", "allocate", "alloc_traits.h", 464), Owner.STANDARD_LIBRARY),
+    (Frame("make_shared<kv::Block> (shared_ptr.h:1009)", "make_shared<kv::Block>", "shared_ptr.h", 1009), Owner.STANDARD_LIBRARY),
+    (Frame("kv::hashtable::put(int) (hashtable.h:9)", "kv::hashtable::put(int)", "hashtable.h", 9), Owner.OWN),
+    (Frame("allocate /src/kv/alloc_traits.h:9", "allocate", "/src/kv/alloc_traits.h", 9), Owner.OWN),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("printed", "owner"), OF_VALGRIND, ids=[one.text for one, _ in OF_VALGRIND])
+def test_a_base_name_tells_a_library_only_where_no_namespace_or_path_says_otherwise(
+    printed: Frame, owner: Owner
+) -> None:
+    assert Ownership().owner(printed) is owner
 
 
 def test_own_roots_decide_where_they_are_given() -> None:

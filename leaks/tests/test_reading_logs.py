@@ -8,7 +8,7 @@ import pytest
 from leaks.parsing.dispatch import read_path
 
 LOGS = Path(__file__).parent / "logs"
-TOOLS = ("asan", "lsan", "ubsan")
+TOOLS = ("asan", "lsan", "ubsan", "tsan", "go-race", "msan")
 CASES = sorted(path for tool in TOOLS for path in (LOGS / tool).glob("*.log"))
 
 

@@ -1,10 +1,14 @@
 """LeakSanitizer: records, leak checks and their sums, suppressions, and how a check may break off."""
 
+from dataclasses import FrozenInstanceError, replace
 from textwrap import dedent
 
 import pytest
 
+from leaks.evidence import Report
 from leaks.parsing.dispatch import read
+from leaks.parsing.frames import understood
+from leaks.parsing.tools.lsan import Leak
 from leaks.rows.facts import SuppressionHit, Totals
 from leaks.words import Detector, MarkKind
 
@@ -205,6 +209,41 @@ class TestBreakingOff:
         facts = log(text, "Error: SUMMARY: AddressSanitizer: 8 byte(s) leaked in 1 allocation(s).\n").facts
         assert facts.marks == ()
         assert facts.totals.reconciled
+
+
+class TestMadeOfSums:
+    """Reports of many records are not made like others; nothing may tell them apart."""
+
+    def test_a_report_of_many_records_is_a_report_like_any_other(self):
+        leak = Leak("direct-leak", ("in malloc a.c:1",), 4, "Direct leak", 7, "Session.Close")
+        frames = (understood("in malloc a.c:1"),)
+        found = leak.report(frames, (2, 16, 3), truncated=False)
+        assert found == Report(
+            tool="lsan",
+            kind="direct-leak",
+            line=4,
+            headline="Direct leak",
+            frames=frames,
+            bytes=16,
+            objects=3,
+            count=2,
+            pid=7,
+            test="Session.Close",
+            detail="Direct leak",
+        )
+        assert type(found) is Report
+        assert hash(found) == hash(replace(found))
+
+    def test_it_is_frozen(self):
+        found = Leak("direct-leak", (), 4, "Direct leak", None).report((), (1, 8, 1), truncated=True)
+        with pytest.raises(FrozenInstanceError):
+            found.count = 2
+
+    def test_records_taken_whole_fold_with_those_read_line_by_line(self):
+        broken = record(16).replace("    #1", "addr2line: DWARF error\n    #1")
+        for records in ((record(8), record(24), broken), (broken, record(8), record(24))):
+            (report,) = log(check(7, *records, size=48, objects=3)).reports
+            assert (report.count, report.bytes, report.line) == (3, 48, 4)
 
 
 def test_a_test_runner_behind_an_open_check_is_heard():

@@ -33,6 +33,28 @@ PREFIXED = [
     ("2026-03-14T09:26:53.1234567Z 12: ", ("ctest:12",)),
     ("04:21:10 [asan] ", ("branch:asan",)),
     ("[1,0]<stderr>:12: ", ("mpi:1,0", "ctest:12")),
+    ("2026-03-14 09:26:53.123456+0100 xctest[6502:182499] ", ("unified log:6502",)),
+    ("2026-03-14 09:26:53.123456 | node-1 | ", ("zuul:node-1",)),
+    ("2026-03-14 09:26:53.123456 | ", ("zuul",)),
+    ("2026-03-14T09:26:53.123456+00:00 host relayd[812]: ", ("syslog:relayd[812]",)),
+    ("Mar 14 09:26:53.123456 host relayd[812]: ", ("syslog:relayd[812]",)),
+    ("Mar 14 09:26:53 ", ()),
+    ("2026-03-14 09:26:53,123 ", ()),
+    ("[2026/03/14 09:26:53.123] ", ()),
+    ("2026-03-14T09:26:53.123456 ", ()),
+    ("[task 2026-03-14T09:26:53.123Z] 09:26:53     INFO - BROWSER(2131) | ", ("named:BROWSER(2131)",)),
+    ("[09:26:53][Step 1/3] ", ()),
+    ("[09:26:53]W:\t [Step 1/3] ", ()),
+    ("[00:01:23] ", ()),
+    ("error\t14-Mar-2026 09:26:53\t", ()),
+    ("asan (gcc)\tRun tests\t2026-03-14T09:26:53.1234567Z ", ("gh:asan (gcc)",)),
+    ("asan (gcc)\tRun tests\t\ufeff2026-03-14T09:26:53.1234567Z ", ("gh:asan (gcc)",)),
+    ("#12 34.56 ", ("buildkit:12",)),
+    ("server # [    4.123456] relayd[12]: ", ("nixos:server",)),
+    ("relay  | ", ("named:relay",)),
+    ("relay> ", ("named:relay",)),
+    ("relay_tests\t", ("named:relay_tests",)),
+    ("[tests:12] ", ("branch:tests:12",)),
     ("web-1  | 2026-03-14T09:26:53.1234567Z [gw0] ", ("compose:web-1", "xdist:gw0")),
 ]
 
@@ -81,10 +103,21 @@ def test_every_row_of_the_table_has_an_example():
         "SUMMARY: AddressSanitizer: 72 byte(s) leaked in 1 allocation(s).",
         "| cell-1 | of a table |",
         "##[group]Run tests",
+        "name | of a | table",
+        "relay> All tests passed",
+        "#12 [build 3/4] RUN make test",
+        "[1/3] Session.Close (0 ms)",
+        "make\ttest\tclean",
+        "Mar 14 is a day",
     ],
 )
 def test_what_only_looks_like_a_prefix_stays(text):
     assert Prefixes().strip(text) == (text, ())
+
+
+def test_of_the_blanks_behind_an_mpi_rank_one_may_be_its_own():
+    assert Prefixes().strip("[1,0]<stderr>: [  PASSED  ] 3 tests.") == ("[  PASSED  ] 3 tests.", ("mpi:1,0",))
+    assert Prefixes().strip("[1,0]<stderr>:" + FRAME) == (FRAME, ("mpi:1,0",))
 
 
 def test_a_name_in_brackets_counts_once_a_report_stood_behind_it():
@@ -120,3 +153,12 @@ class TestStampsOfWholeBatches:
     def test_are_looked_for_only_if_the_first_line_has_one(self):
         data = b"bare\n" + self.STAMP + b"b\n"
         assert unstamped(data) == data
+
+
+def test_a_name_stays_a_prefix_whatever_stands_between():
+    strip = Prefixes().strip
+    assert strip("[relay] ready") == ("[relay] ready", ())
+    strip("[relay] ==7==ERROR: AddressSanitizer: SEGV")
+    strip("12: ready")
+    assert strip("[relay] ready") == ("ready", ("branch:relay",))
+    assert strip("12: [relay] ready") == ("ready", ("ctest:12", "branch:relay"))

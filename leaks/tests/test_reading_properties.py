@@ -1,5 +1,7 @@
 """What holds for any log: the fast way gives what the plain way gives, arrival changes nothing, and a cut log never claims more."""
 
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,21 @@ from leaks.tests.big_log import BigLog, Shape
 
 LOGS = sorted((Path(__file__).parent / "logs").glob("*/*.log"))
 TEXTS = [path.read_bytes() for path in LOGS]
+SMALL = Shape(blocks=60, distinct=9, per_process=20, depth=6, seed=3)
+# Every dress in which records are taken whole: a stack seen once, seen often, behind stamps, behind prefixes, among other reports.
 BIG = [
-    b"".join(BigLog(Shape(blocks=60, distinct=9, per_process=20, depth=6, stamped=stamped, seed=3)))
-    for stamped in (False, True)
+    b"".join(BigLog(replace(SMALL, **changes)))
+    for changes in (
+        {},
+        {"distinct": 60},
+        {"distinct": 2, "depth": 3},
+        {"stamped": True},
+        {"style": "gcc", "errors": 2},
+        {"prefix": "12: "},
+        {"prefix": "{process}: ", "distinct": 3},
+        {"prefix": "svc-1  | ", "stamped": True},
+        {"prefix": "[1,0]<stderr>:", "unsymbolised": 1.0},
+    )
 ]
 
 LINES = st.sampled_from(
@@ -31,18 +45,80 @@ LINES = st.sampled_from(
         b"==10007==ERROR: LeakSanitizer: detected memory leaks",
         b"Direct leak of 8 byte(s) in 1 object(s) allocated from:",
         b"2026-03-14T09:26:53.1234567Z ",
+        b"2026-03-14T09:26:53.1234567Z",
+        b"12: ",
+        b"    #0 0x55b2e83ec460",
+        b"    #1 0x55b2e83ec460 in g b.c:2",
+        b"The 3 top leak(s):",
+        b"Omitting 4 more leak(s).",
+        b"##[error]Process completed with exit code 1.",
         b"a.cpp:1:2: runtime error: division by zero",
         b"=" * 65,
     ]
 )
 PLACE = st.floats(0, 0.999)
+DRESSES = [
+    b"12: ",
+    b"3: ",
+    b"svc-1  | ",
+    b"[1,0]<stderr>:",
+    b"2026-03-14T09:26:53.1234567Z ",
+    b"[gw1] ",
+    b"log.txt:",
+    b"x> ",
+]
+
+
+def drop(lines, at):
+    lines[at : at + 1] = [] if len(lines) > 1 else lines
+
+
+def repeat(lines, at, place):
+    lines.insert(at, lines[int(place * len(lines))])
+
+
+def insert(lines, at, line):
+    lines.insert(at, line)
+
+
+def cut(lines, at, place):
+    lines[at] = lines[at][: int(place * (len(lines[at]) + 1))]
+
+
+def overwrite(lines, at, place, byte):
+    spot = int(place * (len(lines[at]) + 1))
+    lines[at] = lines[at][:spot] + byte + lines[at][spot + 1 :]
+
+
+def end_in_returns(lines, at, count):
+    lines[at : at + count] = [line + b"\r" for line in lines[at : at + count]]
+
+
+def dress(lines, at, count, prefix):
+    lines[at : at + count] = [prefix + line for line in lines[at : at + count]]
+
+
+def weave(lines, at, count):
+    """Two parts of the log, line by line in turn."""
+    pairs = zip_longest(lines[at : at + count], lines[at + count : at + 2 * count])
+    lines[at : at + 2 * count] = [line for pair in pairs for line in pair if line is not None]
+
+
 CHANGES = st.lists(
     st.one_of(
-        st.tuples(st.just("drop"), PLACE),
-        st.tuples(st.just("repeat"), PLACE, PLACE),
-        st.tuples(st.just("insert"), PLACE, LINES),
-        st.tuples(st.just("cut"), PLACE, PLACE),
-        st.tuples(st.just("overwrite"), PLACE, PLACE, st.sampled_from([b"z", b" ", b"0", b"F", b"#", b"\r", b"\xc3"])),
+        st.tuples(st.just(drop), PLACE),
+        st.tuples(st.just(repeat), PLACE, PLACE),
+        st.tuples(st.just(insert), PLACE, LINES),
+        st.tuples(st.just(cut), PLACE, PLACE),
+        st.tuples(st.just(end_in_returns), PLACE, st.integers(1, 80)),
+        st.tuples(st.just(dress), PLACE, st.integers(1, 80), st.sampled_from(DRESSES)),
+        st.tuples(st.just(weave), PLACE, st.integers(1, 40)),
+        st.tuples(
+            st.just(overwrite),
+            PLACE,
+            PLACE,
+            st.sampled_from([b"z", b" ", b"0", b"F", b"#", b"\r", b"\n", b"\0", b"\xc3"]),
+        ),
     ),
     max_size=12,
 )
@@ -50,19 +126,8 @@ CHANGES = st.lists(
 
 def changed(data, changes):
     lines = data.split(b"\n")
-    for what, place, *rest in changes:
-        at = int(place * len(lines))
-        if what == "drop" and len(lines) > 1:
-            del lines[at]
-        elif what == "repeat":
-            lines.insert(at, lines[int(rest[0] * len(lines))])
-        elif what == "insert":
-            lines.insert(at, rest[0])
-        elif what == "cut":
-            lines[at] = lines[at][: int(rest[0] * (len(lines[at]) + 1))]
-        elif what == "overwrite":
-            spot = int(rest[0] * (len(lines[at]) + 1))
-            lines[at] = lines[at][:spot] + rest[1] + lines[at][spot + 1 :]
+    for change, place, *rest in changes:
+        change(lines, int(place * len(lines)), *rest)
     return b"\n".join(lines)
 
 

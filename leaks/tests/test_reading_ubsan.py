@@ -139,6 +139,11 @@ class TestStacks:
         assert [report.kind for report in evidence.reports] == ["undefined-behavior:float-divide-by-zero"]
         assert evidence.facts.marks == ()
 
+    def test_where_the_sentence_tells_the_check_another_name_for_it_changes_nothing(self):
+        summary = "SUMMARY: UndefinedBehaviorSanitizer: null-pointer-use src/calc.cpp:8:64 in scale\n"
+        evidence = log("src/calc.cpp:8:64: runtime error: load of null pointer of type 'int'\n", STACK, "\n", summary)
+        assert [report.kind for report in evidence.reports] == ["undefined-behavior:null"]
+
     def test_a_summary_without_its_line_is_a_lost_report(self):
         evidence = log("tail of the log\n", SUMMARY)
         assert (evidence.reports, [mark.kind for mark in evidence.facts.marks]) == ((), [MarkKind.LOST_REPORT])

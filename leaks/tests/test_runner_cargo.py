@@ -42,3 +42,29 @@ def test_a_binary_that_died_leaves_an_incomplete_count_and_stays_open():
 
 def test_a_binary_without_tests_is_not_open():
     assert feed(cargo.Reader(), "running 0 tests").open_test() is None
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("test tests::adds ... ", "tests::adds"),
+        ("test tests::adds ...", "tests::adds"),
+        ("test tests::adds ... =================================================================", "tests::adds"),
+        ("test tests::panics - should panic ... ", "tests::panics"),
+        ("test src/lib.rs - parse (line 12) ... ", None),
+        ("test tests::adds ... ok", None),
+        ("test tests::adds ... ignored, needs a gpu", None),
+        ("---- tests::adds stdout ----", "tests::adds"),
+        ("---- src/lib.rs - parse (line 12) stdout ----", "src/lib.rs - parse (line 12)"),
+    ],
+)
+def test_a_name_without_a_result_owns_what_follows(line, name):
+    reader = feed(cargo.Reader(), "running 3 tests\n" + line)
+    assert reader.owner(()) == name
+    assert needed(cargo, line)
+    assert feed(reader, "test tests::peeks ... ok").owner(()) is None
+
+
+def test_nobody_owns_what_follows_the_result_or_stands_outside_of_a_binary():
+    assert feed(cargo.Reader(), "test tests::adds ... ").owner(()) is None
+    assert feed(cargo.Reader(), "running 1 test\ntest tests::adds ... \n" + SUMMARIES[0][0]).owner(()) is None

@@ -45,7 +45,7 @@ def test_a_broken_build_or_a_bare_word_is_no_summary(line):
 def test_a_test_owns_what_is_printed_while_it_runs():
     reader = feed(gotest.Reader(), "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n=== CONT  TestA")
     assert reader.owner(()) == "TestA"
-    feed(reader, "--- PASS: TestA (0.00s)")
+    feed(reader, "=== NAME  TestB\n=== NAME  TestA\n--- PASS: TestA (0.00s)")
     assert reader.owner(()) == "TestB"
 
 
@@ -59,3 +59,18 @@ def test_a_test_that_never_ended_is_open_until_its_package_ends():
 def test_a_log_that_ends_early_leaves_an_incomplete_count():
     summary = only(feed(gotest.Reader(), "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB").finish())
     assert (counts(summary), summary.complete) == ((None, 1, 0, 0), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "cached"),
+    [
+        ("ok  \texample.com/ledger\t(cached)", 1),
+        ("ok  \texample.com/ledger\t0.012s", 0),
+        (
+            "=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- PASS: TestB (0.00s)\nPASS\nok  \texample.com/ledger\t(cached)",
+            2,
+        ),
+    ],
+)
+def test_it_knows_what_was_only_repeated_from_the_cache(text, cached):
+    assert only(feed(gotest.Reader(), text).finish()).cached == cached

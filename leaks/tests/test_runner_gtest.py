@@ -134,3 +134,22 @@ def test_every_kind_of_line_passes_the_needles():
     lines = [line.strip() for line in (FAILED + PASSED).splitlines()]
     told = [line for line in lines if line.startswith("[") and not line.startswith("[-")]
     assert all(needed(gtest, line) for line in told)
+
+
+def test_cmocka_prints_the_same_signs_and_is_left_to_another_reader():
+    text = """
+        [==========] codec: Running 2 test(s).
+        [ RUN      ] opens
+        [       OK ] opens
+        [ RUN      ] closes
+    """
+    rest = """
+        [  FAILED  ] closes
+        [==========] codec: 2 test(s) run.
+        [  PASSED  ] 1 test(s).
+        [  FAILED  ] codec: 1 test(s), listed below:
+    """
+    reader = feed(gtest.Reader(), text)
+    assert reader.owner(()) == "closes"
+    assert feed(reader, rest).finish() == []
+    assert [s.total for s in feed(feed(gtest.Reader(), text + rest), PASSED).finish()] == [2]

@@ -3,12 +3,31 @@
 import pytest
 
 from leaks.parsing import build, marks, options
-from leaks.parsing.runners import cargo, catch2, ctest, doctest, gotest, gtest, script
+from leaks.parsing.dispatch import RUNNERS
+from leaks.parsing.runners import (
+    automake,
+    bazel,
+    boost,
+    cargo,
+    catch2,
+    ctest,
+    doctest,
+    frameworks,
+    gotest,
+    gtest,
+    junit,
+    listed,
+    meson,
+    munit,
+    nodetest,
+    script,
+    tap,
+    xctest,
+)
 from leaks.parsing.runners import pytest as pytest_runner
 from leaks.rows.tally import LIMIT
 from leaks.tests.feeding import feed
 
-RUNNERS = (doctest, gtest, catch2, ctest, pytest_runner, cargo, gotest, script)
 MODULES = (*RUNNERS, options, build, marks)
 # Long runs of what a pattern could try again and again; a quadratic one would take minutes here.
 FILLING = (
@@ -74,6 +93,24 @@ def test_the_frames_of_a_report_hold_no_needle(module, frame):
             "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n=== RUN   TestC\n--- SKIP: TestC (0.0s)\nFAIL\tx\t0.1s",
         ),
         (script, "1 passed, 1 failed"),
+        (meson, "Ok:                 1\nFail:               1\nFull log written to /b/testlog.txt"),
+        (tap, "1..2\nok 1 - a\nnot ok 2 - b"),
+        (tap, "Files=1, Tests=2,  0 wallclock secs\nResult: FAIL"),
+        (bazel, "Executed 2 out of 2 tests: 1 test passes and 1 fails locally."),
+        (
+            xctest,
+            "Test Suite 'All tests' failed at x.\n\t Executed 2 tests, with 1 failure (0 unexpected) in 0.1 (0.2) seconds",
+        ),
+        (xctest, "\t Executed 2 tests, with 1 failure (0 unexpected) in 0.1 (0.2) seconds"),
+        (xctest, "✘ Test run with 2 tests failed after 0.1 seconds with 1 issue."),
+        (junit, "Tests run: 2, Failures: 1, Errors: 0, Skipped: 0"),
+        (automake, "# TOTAL: 2\n# PASS:  1\n# FAIL:  1"),
+        (automake, "PASS: a\nFAIL: b\n1 of 2 tests failed"),
+        (nodetest, "# tests 2\n# pass 1\n# fail 1\n# cancelled 0"),
+        (munit, "1 of 2 (50%) tests successful, 0 (0%) test skipped."),
+        (boost, "Running 2 test cases...\n*** 1 failure is detected in the test module"),
+        (listed, "  1 passing (3ms)\n  1 failing"),
+        (frameworks, "Totals: 1 passed, 1 failed, 0 skipped, 0 blacklisted, 5ms"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

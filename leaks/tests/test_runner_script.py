@@ -21,10 +21,13 @@ SUMMARIES = [
     ("6 passed, 0 failed, 2 errors", (8, 6, 2, 0)),
     ("0 passed, 0 failed", (0, 0, 0, 0)),
     ("Ran 5 tests in 0.003s", (5, 5, 0, 0)),
+    ("1 of 213 tests failed.", (213, 212, 1, 0)),
+    ("suite: 2/5 checks failed", (5, 3, 2, 0)),
 ]
 NO_SUMMARIES = [
     "all smoke tests clean under ASAN+UBSAN",
     "2 of the 3 downloads failed",
+    "2 of 3 downloads failed",
     "0 warnings, 0 errors",
     "ok",
     "5 passed",
@@ -63,7 +66,14 @@ def test_a_sentence_or_another_runners_line_is_none(line):
 
 def test_unittest_says_what_failed_in_the_line_behind():
     text = "Ran 5 tests in 0.003s\n\nFAILED (failures=1, errors=1, skipped=1)"
-    assert counts(only(feed(script.Reader(), text).finish()))[:3] == (5, 3, 2)
+    assert counts(only(feed(script.Reader(), text).finish())) == (5, 2, 2, 1)
+
+
+def test_unittest_says_what_was_skipped_in_the_line_behind():
+    assert needed(script, "OK (skipped=2)")
+    text = "Ran 5 tests in 0.003s\n\nOK (skipped=2, expected failures=1)"
+    assert counts(only(feed(script.Reader(), text).finish())) == (5, 3, 0, 2)
+    assert counts(only(feed(script.Reader(), "Ran 0 tests in 0.000s\n\nNO TESTS RAN").finish())) == (0, 0, 0, 0)
 
 
 def test_a_last_line_that_sums_up_the_lines_before_it_counts_alone():

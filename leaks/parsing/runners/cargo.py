@@ -1,4 +1,8 @@
-"""cargo test (and nextest): one `test result:` line for each test binary, all of one level."""
+"""cargo test (and nextest): one `test result:` line for each test binary, all of one level.
+
+libtest prints a test's name when it has ended, but with one thread before it runs; what a failed test printed follows at the end under
+`---- name stdout ----`.
+"""
 
 import re
 from collections import Counter
@@ -7,7 +11,7 @@ from dataclasses import dataclass, field
 from leaks.rows.facts import Line, TestSummary
 from leaks.rows.tally import Counts, Tally
 
-NEEDLES = ("test result: ", " ... ", "running ", " tests run: ")
+NEEDLES = ("test result: ", " ...", "running ", " tests run: ", " test run: ", " stdout ----")
 LEVEL = 0
 
 RESULT = re.compile(r"test result: (?:ok|FAILED)\. (\d{1,12}) passed; (\d{1,12}) failed; (\d{1,12}) ignored;")
@@ -15,6 +19,11 @@ NEXTEST = re.compile(r"\s*Summary \[[^\]]{1,40}\]\s+(\d{1,12})(?:/\d+)? tests? r
 NEXTEST_COUNT = re.compile(r"(\d{1,12}) (failed|skipped|timed out|exec failed)")
 RUNNING = re.compile(r"running (\d{1,12}) tests?\s*$")
 ENDED = re.compile(r"test \S.* \.\.\. (ok|FAILED|ignored)\b")
+# What the test printed may be glued to it.
+STARTED = re.compile(
+    r"test ([\w:]{1,300}(?: - [\w:]{0,200} ?\(line \d{1,9}\))?)(?: - should panic)? \.\.\.(?!\s(?:bench:|ok|FAILED|ignored))"
+)
+OUTPUT = re.compile(r"---- (\S.{0,400}) stdout ----\s*$")
 
 
 @dataclass(slots=True)
@@ -23,6 +32,7 @@ class Binary:
     total: int | None = None
     ended: Counter[str] = field(default_factory=Counter)
     line: Line | None = None
+    name: str | None = None  # the test that runs, or whose output is shown
 
 
 class Reader:
@@ -45,15 +55,18 @@ class Reader:
         elif key in self._binaries and (ended := ENDED.match(text)):
             binary = self._binaries[key]
             binary.ended[ended[1]] += 1
-            binary.line = line
+            binary.line, binary.name = line, None
+        elif key in self._binaries and (named := STARTED.match(text) or OUTPUT.match(text)):
+            self._binaries[key].name = named[1]
 
     def finish(self) -> list[TestSummary]:
         for key in tuple(self._binaries):
             self._close(key)
         return self._tally.all()
 
-    def owner(self, key: tuple[str, ...]) -> str | None:  # noqa: ARG002  libtest names a test when it has ended
-        return None
+    def owner(self, key: tuple[str, ...]) -> str | None:
+        binary = self._binaries.get(key)
+        return binary.name if binary else None
 
     def open_test(self) -> Line | None:
         lines = [binary.planned for binary in self._binaries.values() if binary.planned]

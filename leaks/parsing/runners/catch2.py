@@ -9,6 +9,11 @@ NEEDLES = (
     "All tests passed (",
     "test cases: ",
     "No tests ran",
+    " test case with ",
+    " test cases with ",
+    " (no assertions).",
+    " test case, failed ",
+    " test cases, failed ",
     "SIGTERM - ",
     "SIGINT - ",
 )
@@ -18,6 +23,8 @@ LEVEL = 2
 ALL_PASSED = re.compile(r"All tests passed \(\d+ assertions? in (\d{1,12}) test cases?\)")
 COLUMNS = re.compile(r"test cases:\s*(\d{1,12})((?:\s*\|\s*\d+ (?:passed|failed as expected|failed|skipped))+)\s*$")
 COLUMN = re.compile(r"(\d{1,12}) (passed|failed as expected|failed|skipped)")
+# The compact reporter says how many failed, and of how many only where all did.
+COMPACT = re.compile(r"(Passed|Failed) (both |all )?(\d{1,12}) test cases?(?: with \d| \(no assertions\)|, failed )")
 OUTSIDE = re.compile(r"\s*SIG(?:TERM|INT) - ")
 
 
@@ -52,7 +59,15 @@ def _counts(text: str) -> Counts | None:
         return Counts(int(found[1]), int(found[1]), 0, 0)
     if found := COLUMNS.match(text):
         return _columns(int(found[1]), found[2])
-    return Counts(0, 0, 0, 0) if text.rstrip() == "No tests ran" else None
+    if found := COMPACT.match(text):
+        return _compact(int(found[3]), failed=found[1] == "Failed", every=bool(found[2]))
+    return Counts(0, 0, 0, 0) if text.rstrip() in ("No tests ran", "No tests ran.") else None
+
+
+def _compact(number: int, *, failed: bool, every: bool) -> Counts:
+    if not failed:
+        return Counts(number, number, 0, 0)
+    return Counts(number if every else None, 0 if every else None, number, 0)
 
 
 def _columns(total: int, text: str) -> Counts:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from leaks.rows.facts import Line, TestSummary
 from leaks.rows.tally import Counts, Tally
 
-NEEDLES = ("=== RUN ", "=== CONT ", "--- PASS: ", "--- FAIL: ", "--- SKIP: ", "ok  \t", "FAIL\t", "no test files")
+NEEDLES = (
+    "=== RUN ", "=== CONT ", "=== NAME ", "--- PASS: ", "--- FAIL: ", "--- SKIP: ", "ok  \t", "FAIL\t", "no test files",
+)  # fmt: skip
 LEVEL = 0
 
 ENDED = re.compile(r"( *)--- (PASS|FAIL|SKIP): (\S+) \(")
-STARTED = re.compile(r"=== (?:RUN|CONT) +(\S+)")
+STARTED = re.compile(r"=== (?:RUN|CONT|NAME) +(\S+)")
 PACKAGE = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(?:\s+(.*))?$")
 WORDS = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
 
@@ -67,10 +69,12 @@ class Reader:
         if "[no tests to run]" in rest or "no test files" in rest:
             self._tally.add(Counts(0, 0, 0, 0), line, key)
         elif package.verbose:
-            self._tally.add(_counts(package), line, key)
+            counts = _counts(package)
+            self._tally.add(counts, line, key, cached=(counts.passed or 0) if "(cached)" in rest else 0)
         else:
             failed = package.ended["failed"] or int(word == "FAIL")
-            self._tally.add(Counts(failed or 1, 0 if failed else 1, failed, 0), line, key)
+            counts = Counts(failed or 1, 0 if failed else 1, failed, 0)
+            self._tally.add(counts, line, key, cached=int("(cached)" in rest and not failed))
 
 
 def _started(name: str, line: Line, package: Package) -> None:

@@ -1,7 +1,8 @@
 """GoogleTest: `[ RUN      ]` and its end for each test, then the totals.
 
 `[==========] Running N tests` is only the plan. A process that dies prints nothing more, so a test that ran when the next
-banner came is remembered until its own end is seen.
+banner came is remembered until its own end is seen. cmocka prints the same signs with `test(s)` behind its numbers: its tests own
+what they print, and its sums are not read here.
 """
 
 import re
@@ -25,6 +26,7 @@ LEVEL = 2
 PLAN = re.compile(r"\[={10}\] Running (\d{1,12}) tests? from ")
 RAN = re.compile(r"\[={10}\] (\d{1,12}) tests? from \d+ test (?:suite|case)s? ran\.")
 TOTAL = re.compile(r"\[  (PASSED|FAILED|SKIPPED) {1,2}\] (\d{1,12}) tests?(?:\.|, listed below:)\s*$")
+FOREIGN = re.compile(r"\[(?:={10}|  PASSED  |  FAILED  |  SKIPPED )\] .{0,80}\d test\(s\)")
 RUN = "[ RUN      ] "
 ENDS = (("[       OK ] ", "passed"), ("[  FAILED  ] ", "failed"), ("[  SKIPPED ] ", "skipped"))
 
@@ -37,6 +39,7 @@ class Process:
     ended: Counter[str] = field(default_factory=Counter)
     totals: dict[str, int] = field(default_factory=dict)
     line: Line | None = None
+    foreign: bool = False
 
 
 @dataclass(slots=True)
@@ -84,6 +87,8 @@ class Reader:
             self._total("total", int(ran[1]), line, stream)
         elif total := TOTAL.match(line.text):
             self._total(total[1].lower(), int(total[2]), line, stream)
+        elif FOREIGN.match(line.text):
+            self._foreign(stream)
         elif line.text.startswith("Repeating all tests (iteration "):
             self._close(stream)
             stream.repeats = True
@@ -101,6 +106,11 @@ class Reader:
         stream.orphans |= stream.running
         stream.running.clear()
 
+    def _foreign(self, stream: Stream) -> None:
+        if not stream.process.foreign:
+            stream.process = Process(foreign=True)
+        stream.running.clear()
+
     def _total(self, word: str, number: int, line: Line, stream: Stream) -> None:
         if word in stream.process.totals:  # another process ends in this stream; its banner was lost or came earlier
             self._close(stream)
@@ -112,7 +122,7 @@ class Reader:
 
     def _close(self, stream: Stream) -> None:
         process, stream.process = stream.process, Process()
-        if process.line is None:
+        if process.line is None or process.foreign:
             return
         counts, complete = _counts(process), bool(process.totals)
         if stream.repeats and stream.last is not None:

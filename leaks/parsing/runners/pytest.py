@@ -29,7 +29,12 @@ NEEDLES = (
     " workers [",
     "PASSED",
     "FAILED",
-    "%]",
+    "SKIPPED",
+    "XFAIL",
+    "XPASS",
+    "ERROR  ",
+    "ERROR [",
+    *(f".py {dot}" for dot in ".FEsxX"),
 )
 LEVEL = 1
 

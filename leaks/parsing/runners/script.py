@@ -11,7 +11,7 @@ from leaks.rows.facts import Line, TestSummary
 from leaks.rows.tally import Counts, Tally
 
 NEEDLES = (
-    " passed", " failed", " failure", "passed=", "failed=", "assed: ", "ailed: ", "PASSED", "FAILED", " ok", " OK", "Ran ",
+    " passed", " failed", " failure", "passed=", "failed=", "assed: ", "ailed: ", "PASSED", "FAILED", " ok", " OK", "Ran ", "OK (",
 )  # fmt: skip
 LEVEL = 3
 
@@ -36,9 +36,12 @@ ALL = re.compile(r"(?:[\w .-]{1,40}: )?all (\d{1,12}) (?:[a-z]+ ){0,2}(?:passed|
 OF = re.compile(
     r"(?:[\w .-]{1,40}: )?(\d{1,12})(?: ?/ ?| of | out of )(\d{1,12}) (?:[a-z]+ ){0,2}(?:passed|ok|succeeded)$"
 )
+FAILED_OF = re.compile(
+    r"(?:[\w .-]{1,40}: )?(\d{1,12})(?: ?/ ?| of | out of )(\d{1,12}) (?:test |unit )?(?:tests?|cases?|checks|scenarios|specs) failed$"
+)
 PASSED_OF = re.compile(r"(?:passed|ok)[: ] ?(\d{1,12})(?: ?/ ?| of | out of )(\d{1,12})(?: [a-z]+)?$")
 UNITTEST = re.compile(r"Ran (\d{1,12}) tests? in \d+\.\d+s$")
-UNITTEST_FAILED = re.compile(r"FAILED \(((?:[a-z ]+=\d+(?:, )?)+)\)$")
+UNITTEST_END = re.compile(r"(?:FAILED|OK) \(([a-z ]{1,30}=\d{1,12}(?:, [a-z ]{1,30}=\d{1,12}){0,5})\)$")
 LONGEST = 200
 
 
@@ -51,8 +54,8 @@ class Reader:
         bare = text.strip()
         if len(bare) > LONGEST:
             return
-        if failed := UNITTEST_FAILED.match(bare):
-            self._failed(failed[1], key)
+        if end := UNITTEST_END.match(bare):
+            self._unittest_end(end[1], key)
             return
         counts = read(bare)
         if counts:
@@ -69,14 +72,13 @@ class Reader:
     def open_test(self) -> Line | None:
         return None
 
-    def _failed(self, counts: str, key: tuple[str, ...]) -> None:
+    def _unittest_end(self, words: str, key: tuple[str, ...]) -> None:
         """unittest says how many tests ran first, and what became of them in the next line."""
         index = self._unittest.pop(key, None)
         if index is not None:
-            numbers = re.findall(r"(\w+)=(\d{1,12})", counts)
-            self._tally.change(
-                index, failed=sum(int(number) for word, number in numbers if WORDS.get(word) in ("failed", "errors"))
-            )
+            numbers = {word.strip(): int(number) for word, number in re.findall(r"([a-z ]+)=(\d{1,12})", words)}
+            failed = sum(numbers.get(word, 0) for word in ("failures", "errors", "unexpected successes"))
+            self._tally.change(index, failed=failed, skipped=numbers.get("skipped", 0))
 
 
 def read(text: str) -> Counts | None:
@@ -93,6 +95,9 @@ def _whole(low: str) -> Counts | None:
     found = OF.match(low) or PASSED_OF.match(low)
     if found and int(found[1]) <= int(found[2]):
         return Counts(int(found[2]), int(found[1]), int(found[2]) - int(found[1]), 0)
+    found = FAILED_OF.match(low)
+    if found and int(found[1]) <= int(found[2]):
+        return Counts(int(found[2]), int(found[2]) - int(found[1]), int(found[1]), 0)
     return None
 
 

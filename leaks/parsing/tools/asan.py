@@ -14,6 +14,7 @@ from leaks.words import Role
 
 TOOL = "asan"
 LEAK_TOOL = "lsan"  # LeakSanitizer alone reports deadly signals in the same layout
+UNDEFINED = "undefined-behavior"  # UBSan's word, also in a SUMMARY that goes by this tool's name
 NEEDLES = ("AddressSanitizer: ", "ERROR: AddressSanitizer ", "LeakSanitizer: ")
 
 HEADER = re.compile(r"==(?:[^=\s]{1,100}==)?(\d{1,10})==\s?ERROR: (Address|Leak)Sanitizer: (\S.*)$")
@@ -24,6 +25,8 @@ OLD_HEADER = re.compile(
 WITHOUT_PID = re.compile(
     r"(?:^\s*|[^\w=\"'`]ERROR: |^ERROR: )AddressSanitizer: ([a-zA-Z-]{3,40} on (?:unknown )?address 0x[0-9a-f]+.*)$"
 )
+# No ERROR stands in front, and no stack behind: the process ends.
+HARD_LIMIT = re.compile(r"==(\d{1,10})==\s?(?:Address|Leak)Sanitizer: (hard rss limit exhausted \(.*)$")
 SUMMARY = re.compile(r"SUMMARY: (Address|Leak)Sanitizer: ([\w-]+):? (.*)$")
 ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
 OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
@@ -50,6 +53,7 @@ SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"invalid alignment requested in aligned_alloc", "invalid-aligned-alloc-alignment"),
         (r"invalid alignment requested in posix_memalign", "invalid-posix-memalign-alignment"),
         (r"invalid allocation alignment", "invalid-allocation-alignment"),
+        (r"hard rss limit exhausted", "hard-rss-limit-exhausted"),
         (r"specified RSS limit exceeded", "rss-limit-exceeded"),
         (r"(?:allocator is )?out of memory", "out-of-memory"),
         (r"bad parameters to (__sanitizer_annotate_\w+)", "bad-{}"),
@@ -162,7 +166,7 @@ class AddressBlock(StackedBlock):
     def _summary(self, kind: str, where: str) -> bool:
         if not self.summarised_by(kind) and any(block.summarised_by(kind) for block in self._siblings()):
             return False
-        if kind.isdigit():  # a leak check's
+        if kind.isdigit() or kind == UNDEFINED:  # a leak check's, or UBSan's
             return False
         if self.kind == UNKNOWN:
             self.kind = kind
@@ -225,13 +229,22 @@ def opens(number: int, text: str) -> Block | None:
         return _block(number, match, int(match[1]), match[2])
     if match := WITHOUT_PID.search(text):
         return _block(number, match, None, match[1])
+    if match := HARD_LIMIT.search(text):
+        return _ended(_block(number, match, int(match[1]), match[2]))
     return _from_summary(number, text)
 
 
-def _block(number: int, match: re.Match[str], pid: int | None, sentence: str) -> Block | None:
+def _block(number: int, match: re.Match[str], pid: int | None, sentence: str) -> AddressBlock | None:
     if NO_REPORT.match(sentence):
         return None
     return AddressBlock(number, match[0].strip(), pid, sentence.rstrip(), _tool(match[0]))
+
+
+def _ended(block: AddressBlock | None) -> Block | None:
+    if block:
+        block.ended = True
+        block.close()
+    return block
 
 
 def _tool(text: str) -> str:
@@ -241,7 +254,7 @@ def _tool(text: str) -> str:
 def _from_summary(number: int, text: str) -> Block | None:
     """A SUMMARY whose report is lost: the head of the log was cut off."""
     match = SUMMARY.search(text)
-    if match is None or match[2].isdigit() or not match[3]:
+    if match is None or match[2].isdigit() or match[2] == UNDEFINED or not match[3]:
         return None
     block = AddressBlock(number, match[0].strip(), None, f"{match[2]} {match[3]}", _tool(match[0]))
     block.kind = match[2]

@@ -5,7 +5,7 @@ printed. A process may check several times (`__lsan_do_recoverable_leak_check`, 
 """
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.blocks import Block, OpenStack
@@ -44,33 +44,39 @@ class Record:
         self.closed = False
 
     def report(self, pid: int | None, *, truncated: bool) -> Report:
-        origin = Origin(self.line, self.headline, pid)
-        return leak(self.kind, (self.bytes, self.objects), tuple(self.stack.frames), origin, truncated=truncated)
+        leak = Leak(self.kind, (), self.line, self.headline, pid)
+        return leak.report(tuple(self.stack.frames), (1, self.bytes, self.objects), truncated=truncated)
 
 
-class Origin(NamedTuple):
-    """Where a record stands: its line, that line's text, and the process that leaked."""
+class Draft:
+    """A report whose fields are being set: a frozen value sets each of its own by a call, and one log may hold a hundred thousand leaks."""
 
+    __slots__ = Report.__slots__
+
+
+class Leak(NamedTuple):
+    """A record whose frames are known by their texts. While thousands of records are added up, only this is kept of the first of a stack."""
+
+    kind: str
+    texts: tuple[str, ...]
     line: int
     headline: str
     pid: int | None
+    test: str | None = None
 
-
-def leak(
-    kind: str, sums: tuple[int, int], frames: tuple[Frame, ...], origin: Origin, *, truncated: bool = False
-) -> Report:
-    return Report(
-        tool=TOOL,
-        kind=kind,
-        line=origin.line,
-        headline=origin.headline,
-        frames=frames,
-        bytes=sums[0],
-        objects=sums[1],
-        pid=origin.pid,
-        truncated=truncated,
-        detail=origin.headline,
-    )
+    def report(self, frames: tuple[Frame, ...], sums: tuple[int, int, int], *, truncated: bool) -> Report:
+        """`sums`: records, bytes and objects."""
+        draft: Any = Draft()
+        draft.tool = TOOL
+        draft.kind, _, draft.line, draft.headline, draft.pid, draft.test = self
+        draft.detail = draft.headline
+        draft.frames = frames
+        draft.count, draft.bytes, draft.objects = sums
+        draft.truncated = truncated
+        draft.stacks = draft.flags = ()
+        draft.finding, draft.place = True, None
+        draft.__class__ = Report
+        return cast("Report", draft)
 
 
 class LeakCheck(Block):

@@ -12,15 +12,18 @@ from leaks.parsing.blocks import Block, StackedBlock
 TOOL = "ubsan"
 SEPARATOR = " runtime error: "
 MINIMAL_RUNTIME = "ubsan: "
-NEEDLES = (SEPARATOR, "UndefinedBehaviorSanitizer: ", MINIMAL_RUNTIME)
+NEEDLES = (SEPARATOR, "UndefinedBehaviorSanitizer: ", "Sanitizer: undefined-behavior ", MINIMAL_RUNTIME)
 
 PLACE = re.compile(r":(\d{1,9})(?::(\d{1,9}))?:$")
 IN_MODULE = re.compile(r"\(([^()\s]{1,500})\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?:$")
 ROOTED = re.compile(r"(?:/|[A-Za-z]:[\\/])")
 NOT_C = re.compile(r"\.(?:go|rs|py|rb|js|ts|java|kt|cs|php|lua|zig|swift)$")
 SIGNAL = re.compile(r"==(\d{1,10})==\s?ERROR: UndefinedBehaviorSanitizer: ([A-Za-z][A-Za-z-]{2,40})\b ?(.*)$")
-SUMMARY = re.compile(r"SUMMARY: UndefinedBehaviorSanitizer: (\S+) ")  # a blank: a log may end in the middle of the word
+# A blank behind the word: a log may end in the middle of it. Up to clang 8 the tool that it was linked in with gave its name.
+SUMMARY = re.compile(r"SUMMARY: (?:UndefinedBehaviorSanitizer|\w{1,40}Sanitizer(?=: undefined-behavior )): (\S+) ")
 CHECK_NAME = re.compile(r"[a-z]+(?:-[a-z]+)*")
+# Told by no sentence; the other names differ from the flags (`null-pointer-use` for `null`), and the sentence tells those.
+TOLD_BY_NAME = frozenset({"float-divide-by-zero"})
 NOWHERE = "<unknown>:"
 # -fsanitize-minimal-runtime prints the name of the handler and, since clang 17, who called it.
 MINIMAL = re.compile(r"ubsan: ([a-z]+(?:-[a-z]+)+)(?: by 0x[0-9a-f]+)?\s*$")
@@ -112,7 +115,7 @@ class Misbehaviour(StackedBlock):
         """It names the check with report_error_type=1 alone; in capitals it is a signal's."""
         if not CHECK_NAME.fullmatch(name):
             return False
-        if name != "undefined-behavior":
+        if name in TOLD_BY_NAME or (self.check == UNKNOWN and name != "undefined-behavior"):
             self.check = name
         self.ended = True
         self.close()
@@ -223,7 +226,7 @@ def _place(left: str) -> Frame | None:
         module = IN_MODULE.search(left, max(0, len(left) - 700))
         return Frame(module[0][:-1], module=module[1], offset=module[2]) if module else None
     path = left[: match.start()]
-    file = path if ROOTED.match(path) else path[path.rfind(" ") + 1 :]
+    file = path if ROOTED.match(path) else path[max(path.rfind(" "), path.rfind("\t")) + 1 :]
     if not file or NOT_C.search(file):
         return None
     column = int(match[2]) if match[2] else None

@@ -1,0 +1,209 @@
+"""Which line is read by whom: one after the other while a report lasts, else from one wanted line to the next."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from leaks.parsing import prefixes
+from leaks.parsing.frames import with_address
+from leaks.parsing.ledger import Key
+from leaks.parsing.needles import Lines, Needles, Wanted
+from leaks.parsing.passages import LONGEST, Passage, Passages
+from leaks.parsing.prefixes import Prefixes, unmarked
+from leaks.parsing.streams import Streams, Tool
+from leaks.parsing.tools import lsan
+
+Tell = Callable[[int, str, Key], None]
+
+
+class Listener(Protocol):
+    def line(self, number: int, text: str, key: Key) -> None: ...
+
+
+class Asker(Listener, Protocol):
+    """A listener that may want the line behind the one that it just got."""
+
+    wants_next: bool
+
+
+class Page:
+    """Whole lines of a log. A lone "\\r" separates segments, which are read like lines and share their number."""
+
+    __slots__ = ("_data", "flat", "has_segments", "size")
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.flat = data.replace(b"\r", b"\n") if b"\r" in data else data  # where lines and segments end alike
+        self.has_segments = self.flat is not data
+        self.size = len(data)
+
+    def breaks(self, end: int) -> bool:
+        """Whether a line ends here, and not only a segment."""
+        return self._data[end : end + 1] == b"\n"
+
+    def count(self, start: int, end: int) -> int:
+        return self._data.count(b"\n", start, end)
+
+    def end(self, start: int) -> int:
+        end = self.flat.find(b"\n", start)
+        return end if end >= 0 else self.size
+
+    def text(self, start: int, end: int) -> str:
+        return self._data[start:end].decode("utf-8", "replace")
+
+    def is_gap(self, start: int, end: int) -> bool:
+        """Whether nothing stands between a "\\r" and what is next to it, which is no segment. An empty line is one."""
+        return start == end and (self._data[end : end + 1] == b"\r" or self._data[max(0, start - 1) : start] == b"\r")
+
+
+class Begun(NamedTuple):
+    """A report that began while none was open, none of whose lines had a key or concerned the asker so far."""
+
+    start: int
+    who: int
+
+
+class Walk:
+    """`listeners`: each with its words. The last of them may ask for one line more. `fast`: what was read before may be taken whole."""
+
+    def __init__(
+        self,
+        listeners: Sequence[tuple[Sequence[str], Listener]],
+        asker: Asker,
+        streams: Streams,
+        known: Prefixes,
+        *,
+        fast: bool,
+    ) -> None:
+        self.number = 1  # of the line that comes next
+        self.asking: Key | None = None  # the asker wants the next line of this key
+        self._asker = asker
+        self._asker_bit = 1 << len(listeners) - 1
+        self._everyone = (1 << len(listeners)) - 1
+        self._tells: list[Tell] = [listener.line for _, listener in listeners]
+        self._streams = streams
+        self._prefixes = known
+        self._strip = known.strip
+        self._fast = fast
+        self._passages = Passages(streams.ledger, len(known.taught))
+        self._begun: Begun | None = None
+        tools = [*(tool.needles for tool in streams.tools), prefixes.NEEDLES]
+        self._needles = Needles([*(words for words, _ in listeners), *tools])
+        self._tool_needles = Needles([*(() for _ in listeners), *tools])
+        self.heard = 0  # the listeners who were ever told a line
+        self._told: dict[int, tuple[Tell, ...]] = {}
+        self._able: dict[int, tuple[Tool, ...]] = {}
+
+    def read(self, data: bytes, *, whole: bool = True, for_all: bool = True) -> None:
+        """`whole` is false if the last line is cut; in an overlong line, which is not `for_all`, only reports are looked for."""
+        page = Page(data)
+        lines = (self._needles if for_all else self._tool_needles).lines(page.flat)
+        at = 0
+        while line := lines.next(at):
+            start, end, who = line
+            if at < start:
+                self._pass(page, at, start, whole=whole)
+            if who > self._everyone and self._streams.rest(self.number):
+                passage = self._known(page, lines, line)
+                if passage:
+                    at = start + passage.size
+                    continue
+                self._begun = Begun(start, who)
+            self._line(page.text(start, end), who, whole=whole or end < page.size)
+            self.number += page.breaks(end)
+            at = end + 1
+            if self._begun and not self._streams.until:
+                self._learn(page, at)
+        self._pass(page, at, page.size, whole=whole)
+        self._begun = None
+
+    def _pass(self, page: Page, at: int, to: int, *, whole: bool) -> None:
+        """Lines that hold no word concern only reports that are open, and the one who asked."""
+        while at < to and (self.number <= self._streams.until or self.asking is not None):
+            end = page.end(at)
+            if not page.is_gap(at, end):
+                self._line(page.text(at, end), 0, whole=whole or end < page.size)
+            self.number += page.breaks(end)
+            at = end + 1
+            if self._begun and not self._streams.until:
+                self._learn(page, at)
+        self.number += page.count(at, to)
+
+    def _known(self, page: Page, lines: Lines, line: Wanted) -> Passage | None:
+        """Take a report that was read before as a whole, if one begins here. Its lines may still concern others."""
+        if not self._fast or page.has_segments or self.asking is not None:
+            return None
+        if self._passages.taught != len(self._prefixes.taught):  # other lines have prefixes by now
+            self._passages = Passages(self._streams.ledger, len(self._prefixes.taught))
+        start, end, who = line
+        passage = self._passages.find(page.flat, start, who)
+        if passage is None:
+            return None
+        heard, after = lines.before(start + passage.size, end, self._everyone)
+        if who & self._everyone:
+            heard.insert(0, line)
+        if any(told & self._asker_bit for _, _, told in heard):
+            return None
+        lines.turn = after
+        first = self.number
+        self._passages.take(page.flat, start, passage)
+        for begin, stop, told in heard:
+            self.number = first + page.count(start, begin)
+            self._hear(page.text(begin, stop), told & self._everyone)
+        self.number = first + passage.lines
+        return passage
+
+    def _hear(self, text: str, listeners: int) -> None:
+        """A line of a report that was taken whole. Its frames concern nobody else."""
+        if "#" not in text or not with_address(text):
+            self._tell(self._strip(text)[0], (), listeners)
+
+    def _learn(self, page: Page, end: int) -> None:
+        """A report has ended, and with it all that was open."""
+        begun, self._begun = self._begun, None
+        if begun and self._fast and end <= page.size and not page.has_segments and end - begun.start <= LONGEST:
+            self._passages.learn(page.flat[begun.start : end], begun.who, self._streams.story(()))
+
+    def _line(self, text: str, who: int, *, whole: bool) -> None:
+        waited_for = self.number <= self._streams.until
+        if "#" in text and (frame := with_address(text)):
+            if waited_for:
+                key = self._strip(text)[1]
+                self._streams.frame(self.number, frame, key, whole=whole)
+                if key:
+                    self._begun = None
+                return
+            if self.asking is None:
+                return
+            who &= ~self._everyone
+        text, key = self._strip(text)
+        if key:
+            self._begun = None
+        listeners = who & self._everyone
+        # A record's own line concerns nobody else, like its frames.
+        if (listeners or self.asking is not None) and not (" leak of " in text and lsan.RECORD.match(text)):
+            self._tell(text, key, listeners)
+        tools = who & ~self._everyone
+        if tools or waited_for:
+            self._streams.line(self.number, unmarked(text), key, self._able.get(tools) or self._tools(tools))
+
+    def _tell(self, text: str, key: Key, listeners: int) -> None:
+        if listeners & self._asker_bit or self.asking is not None:
+            self._begun = None
+        asked = self.asking == key
+        who = listeners | self._asker_bit if asked else listeners
+        tells = self._told.get(who)
+        if tells is None:
+            tells = self._told[who] = tuple(tell for place, tell in enumerate(self._tells) if who >> place & 1)
+            self.heard |= who
+        for tell in tells:
+            tell(self.number, text, key)
+        if asked or self._asker.wants_next:
+            self.asking = key if self._asker.wants_next else None
+
+    def _tools(self, who: int) -> tuple[Tool, ...]:
+        able = self._able.get(who)
+        if able is None:
+            first = len(self._tells)
+            able = tuple(tool for place, tool in enumerate(self._streams.tools, first) if who >> place & 1)
+            self._able[who] = able
+        return able
