@@ -66,8 +66,9 @@ class ProjectAdmin(Journalled):
     search_fields = ("slug", "name")
 
     def get_readonly_fields(self, _request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        # The key of a journal hangs on the slug, and addresses do too.
-        return ("slug", "plumbing_version") if obj else ("plumbing_version",)
+        # The key of a journal hangs on the slug, and addresses do too. Whose frame is whose is changed by a new version, on the settings page.
+        versioned = ("plumbing_version", "own_roots", "plumbing")
+        return ("slug", *versioned) if obj else ("plumbing_version",)
 
     def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
         return False

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Min, QuerySet
 
 from leaks import marks
-from leaks.models import Decision, LaneOutcome, Report, Sighting, Signature, SignatureKey
+from leaks.models import Decision, KeyMove, LaneOutcome, Report, ReportMove, Sighting, Signature, SignatureKey
 from leaks.words import SignatureState
 
 # Outcomes of one moment are told apart by what they are, never by their row ids: those follow the order of arrival.
@@ -157,8 +157,15 @@ def _is_untouched(row: Signature) -> bool:
         or Sighting.objects.filter(key__signature=row).exists()
         or Report.objects.filter(key__signature=row).exists()
         or row.merged.exists()
+        or _is_held(row)
         or Decision.objects.filter(project_id=row.project_id, subject=row.public_id).exists()
     )
+
+
+def _is_held(row: Signature) -> bool:
+    """The last re-sign may have to give it its reports or keys back."""
+    kept = ReportMove.objects.filter(before__signature=row)
+    return kept.exists() or KeyMove.objects.filter(before=row).exists()
 
 
 def _nothing() -> dict[str, datetime | int | None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaks.evidence import Report as Printed
-from leaks.models import Log, Report, ReportStack, Sighting, SignatureKey, SuppressionUse
+from leaks.models import Log, LogMove, Report, ReportStack, Sighting, SignatureKey, SuppressionUse
 from leaks.rows.facts import SuppressionHit
 from leaks.signature import Identity
 from leaks.store_facts import LARGEST_SMALL, bounded, storable
@@ -40,7 +40,7 @@ def replace_rows(
     project_id = log.part.outcome.lane.project_id
     keys = store_keys(project_id, (Named(one.identity, one.report.kind) for one in recognised))
     _write_reports(log, recognised, keys, book)
-    _write_sightings(log, recognised, keys, book)
+    Sighting.objects.bulk_create(sightings(log, recognised, keys, book))
     _write_uses(log, hits)
     return touched | {key.signature_id for key in keys.values()}
 
@@ -55,6 +55,8 @@ def _delete(log: Log) -> set[int]:
     ReportStack.objects.filter(report__log_id__in=ids).delete()
     Report.objects.filter(log_id__in=ids).delete()
     SuppressionUse.objects.filter(log_id__in=ids).delete()
+    # What a re-sign kept of the former rows says nothing about the new ones.
+    LogMove.objects.filter(log_id__in=ids).delete()
     return touched
 
 
@@ -97,6 +99,7 @@ def _report(log: Log, ordinal: int, one: Recognised, key: SignatureKey, book: St
         test=storable(report.test, 300),
         own=own is not None,
         own_frame_id=book.frame(own),
+        place_id=book.frame(report.place),
         finding=report.finding,
         truncated=report.truncated,
         flags=[storable(flag) for flag in report.flags],
@@ -117,9 +120,9 @@ def place(one: Recognised) -> tuple[str, str]:
 # --- Sightings -------------------------------------------------------------------------------------------------------
 
 
-def _write_sightings(
-    log: Log, recognised: Sequence[Recognised], keys: Mapping[tuple[str, str], SignatureKey], book: StackBook
-) -> None:
+def sightings(
+    log: Log, recognised: Iterable[Recognised], keys: Mapping[tuple[str, str], SignatureKey], book: StackBook
+) -> list[Sighting]:
     """One row for each signature, stack and kind. Reports stand in the order of the log, so the first gives the title."""
     rows: dict[tuple[int, int, str], Sighting] = {}
     for one in recognised:
@@ -129,7 +132,7 @@ def _write_sightings(
         known = rows.setdefault((key.pk, stack, kind), fresh)
         if known is not fresh:
             _add(known, fresh)
-    Sighting.objects.bulk_create(rows.values())
+    return list(rows.values())
 
 
 def _sighting(log: Log, one: Recognised, key: SignatureKey, stack: int, kind: str) -> Sighting:

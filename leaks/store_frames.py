@@ -35,6 +35,10 @@ class StackBook:
     def frame(self, frame: Printed | None) -> int | None:
         return None if frame is None else self._frames[frame]
 
+    def with_stacks(self, stacks: dict[Frames, int]) -> "StackBook":
+        """The same frames, with stacks whose rows are known already."""
+        return StackBook(self._frames, {**self._stacks, **stacks})
+
 
 def store_stacks(stacks: Iterable[Frames], single: Iterable[Printed], pulse: Callable[[], None]) -> StackBook:
     """Make what is new among `stacks` and the `single` frames. `pulse` is called between the transactions."""

@@ -27,15 +27,15 @@ def store_keys(project_id: int, named: Iterable[Named]) -> dict[tuple[str, str],
     wanted = {(one.identity.recipe, one.identity.hash): one for one in reversed(list(named))}
     # Asked before the keys: an id that another worker takes in between then shows up as a key and not as a collision.
     taken = _taken(project_id, [one.identity.public_id for one in wanted.values()])
-    keys = _known(project_id, wanted)
+    keys = known_keys(project_id, wanted)
     missing = {place: wanted[place] for place in sorted(wanted.keys() - keys.keys())}
     if missing:
         _make(project_id, missing, taken)
-        keys |= _known(project_id, missing)
+        keys |= known_keys(project_id, missing)
     return keys
 
 
-def _known(project_id: int, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SignatureKey]:
+def known_keys(project_id: int, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SignatureKey]:
     hashes = sorted({hash_ for _, hash_ in places})
     found: dict[tuple[str, str], SignatureKey] = {}
     for start in range(0, len(hashes), LOOKED_UP):
@@ -54,13 +54,34 @@ def _taken(project_id: int, ids: list[str]) -> set[str]:
 
 def _make(project_id: int, missing: Mapping[tuple[str, str], Named], taken: set[str]) -> None:
     """In the order of their hashes: two workers that make the same ones wait for each other, never in a ring."""
-    ids = _public_ids(missing, taken)
-    signatures = [_signature(project_id, ids[place], one) for place, one in missing.items()]
-    Signature.objects.bulk_create(signatures, ignore_conflicts=True)
-    made = Signature.objects.filter(project_id=project_id, public_id__in=list(ids.values()))
-    rows = dict(made.values_list("public_id", "pk"))
-    keys = [_key(project_id, one, rows[ids[place]]) for place, one in missing.items()]
+    rows = _make_signatures(project_id, missing, taken)
+    make_keys(project_id, missing, rows)
+
+
+def make_signatures(project_id: int, named: Mapping[tuple[str, str], Named]) -> dict[tuple[str, str], int]:
+    """A new signature for each place, whatever signatures of such an id there are."""
+    return _make_signatures(project_id, named, _taken(project_id, [one.identity.public_id for one in named.values()]))
+
+
+def make_keys(
+    project_id: int, named: Mapping[tuple[str, str], Named], signatures: Mapping[tuple[str, str], int]
+) -> None:
+    keys = [_key(project_id, one, signatures[place]) for place, one in named.items()]
     SignatureKey.objects.bulk_create(keys, ignore_conflicts=True)
+
+
+def _make_signatures(
+    project_id: int, named: Mapping[tuple[str, str], Named], taken: set[str]
+) -> dict[tuple[str, str], int]:
+    ids = _public_ids(named, taken)
+    signatures = [_signature(project_id, ids[place], one) for place, one in named.items()]
+    Signature.objects.bulk_create(signatures, ignore_conflicts=True)
+    rows: dict[str, int] = {}
+    for start in range(0, len(signatures), LOOKED_UP):
+        some = [one.public_id for one in signatures[start : start + LOOKED_UP]]
+        made = Signature.objects.filter(project_id=project_id, public_id__in=some)
+        rows.update(made.values_list("public_id", "pk"))
+    return {place: rows[ids[place]] for place in named}
 
 
 def _public_ids(missing: Mapping[tuple[str, str], Named], taken: set[str]) -> dict[tuple[str, str], str]:

@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError
 
 from leaks.models import Log
 from workers.celery import send_look
-from workers.tasks import digest_log, work_off
+from workers.tasks import digest_log, sign_again, work_off
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,11 @@ def hint_logs(public_ids: Iterable[str]) -> None:
 def hint_marks() -> None:
     """Something was marked stale: a claim without a log, a decision, a changed expectation."""
     _after_commit(work_off)
+
+
+def hint_resign(resign_id: int) -> None:
+    """History is to be signed again, or back."""
+    _after_commit(sign_again, resign_id)
 
 
 def hint_look() -> None:

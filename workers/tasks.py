@@ -1,6 +1,8 @@
 """Tasks: an id comes in, one call goes out. The message may be lost, doubled or late; the rows know what is to be done."""
 
-from leaks.ingest import sweep
+from time import monotonic
+
+from leaks.ingest import resign, sweep
 from leaks.ingest.digest import digest
 from workers.celery import LOOK, WORK_OFF, app, send_look
 from workers.retry import POLICY
@@ -21,5 +23,15 @@ def work_off() -> None:
 
 @app.task(name=LOOK, **POLICY)
 def look() -> None:
-    """Look for everything there is to do."""
+    """Look for everything there is to do. Logs come first: a re-sign can wait, and it goes on where it stood."""
     sweep.look(wake=send_look)
+    if resign.look(wake=send_look):
+        sweep.work_off()
+
+
+@app.task(name="workers.sign_again", **POLICY)
+def sign_again(resign_id: int) -> None:
+    """Go on with a re-sign for a while, then derive what hangs on it. What is left is found by the next look."""
+    if not resign.work(resign_id, until=monotonic() + resign.LOOK_SECONDS):
+        send_look()
+    sweep.work_off()

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from ninja.security import HttpBearer
+from ninja.utils import check_csrf
 
-from dashboard.access import token_of, upload_token
+from dashboard.access import TokenRefused, token_of, upload_token
 from leaks.models import Token
 
 
@@ -24,6 +26,23 @@ class Reads(HttpBearer):
 
     def __call__(self, request: HttpRequest) -> Any:
         return token_of(request) if "Authorization" in request.headers else request.user or "nobody"
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        raise NotImplementedError
+
+
+class People(HttpBearer):
+    """A person who is signed in: decisions are people's. A form of another site must not decide in their name."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if "Authorization" in request.headers:
+            token_of(request)
+            raise PermissionDenied("A token decides nothing: this needs a person who is signed in.")
+        if not request.user.is_authenticated:
+            raise TokenRefused("This needs a person who is signed in, by the session of the browser.")
+        if check_csrf(request) is not None:
+            raise PermissionDenied("Send the CSRF token of the session in the header X-CSRFToken.")
+        return request.user
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
         raise NotImplementedError

@@ -1,8 +1,9 @@
 """What the settings page changes. Each change and its entry in the journal are one transaction."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -10,28 +11,52 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.access import make_token
-from leaks import journal
+from leaks import journal, recipes
 from leaks.errors import BadSubmission, Conflict
-from leaks.models import Lane, LaneExpectation, Membership, Project, Token
+from leaks.ingest import resign
+from leaks.models import Lane, LaneExpectation, Membership, Project, Resign, Token
+from leaks.queries import plumbing
 from leaks.words import MemberRole
 
-PROJECT_FIELDS = ("name", "default_branch", "own_roots", "plumbing", "source_link")
+PROJECT_FIELDS = ("name", "default_branch", "source_link")
+RECIPE_FIELDS = ("own_roots", "plumbing")
 LANE_FIELDS = ("name", "aliases", "patterns")
 EXPECTED_FIELDS = ("detectors", "owed_branch", "canary")
 
 
+class Changed(NamedTuple):
+    """`version`: own roots or plumbing changed too, so that another version of the recipe is in force."""
+
+    anything: bool
+    version: bool
+
+
 @transaction.atomic
-def change_project(project: Project, person: AbstractBaseUser, wanted: Mapping[str, Any]) -> bool:
-    """False when nothing differs: then nothing is written, and the journal says nothing."""
+def change_project(project: Project, person: AbstractBaseUser, wanted: Mapping[str, Any]) -> Changed:
+    """When nothing differs nothing is written, and the journal says nothing."""
     locked = Project.objects.select_for_update().get(pk=project.pk)
+    recipe = {name: list(wanted[name]) for name in RECIPE_FIELDS}
+    before = {name: getattr(locked, name) for name in RECIPE_FIELDS}
     changes = _apply(locked, wanted, PROJECT_FIELDS)
+    changes |= {name: _change(before[name], recipe[name]) for name in RECIPE_FIELDS if before[name] != recipe[name]}
     if not changes:
-        return False
-    # Signatures remember under which list their own frames were found.
-    locked.plumbing_version += "plumbing" in changes
-    locked.save(update_fields=[*PROJECT_FIELDS, "plumbing_version"])
+        return Changed(anything=False, version=False)
+    locked.save(update_fields=[*PROJECT_FIELDS])
+    if other := any(name in changes for name in RECIPE_FIELDS):
+        recipes.make_version(locked, person, reason=wanted["reason"], **recipe)
     journal.record(locked, person, "project", locked.slug, "settings_changed", reason=wanted["reason"], details=changes)
-    return True
+    return Changed(anything=True, version=other)
+
+
+@transaction.atomic
+def accept_plumbing(
+    project: Project, person: AbstractBaseUser, names: Sequence[str], *, reason: str, expected: int
+) -> Resign:
+    """Functions become plumbing, and history is to be signed again with them: both or neither."""
+    shown = {one.function: one for one in plumbing.proposals(project)[0]}
+    evidence = [asdict(shown[name]) for name in names if name in shown]
+    made = recipes.add_plumbing(project, person, names, reason=reason, expected=expected, evidence=evidence)
+    return resign.ask(project, person, f"version {made.number}: {reason.strip()}", former=expected)
 
 
 @transaction.atomic

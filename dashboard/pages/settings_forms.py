@@ -13,6 +13,7 @@ from leaks.words import Detector, MemberRole
 
 MAX_LINES = 200
 MAX_LINE = 300
+LONGEST_REASON = 500
 LINK_NAMES = {"commit", "file", "line"}
 # re2, which matches in linear time whatever the pattern, has neither look-around nor back-references.
 NOT_RE2 = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
@@ -137,3 +138,24 @@ class TokenForm(forms.Form):
 
     def clean_kind(self) -> Token.Kind:
         return Token.Kind(self.cleaned_data["kind"])
+
+
+class PlumbingForm(forms.Form):
+    """Proposals that somebody chose, and why. `version` is the one that they were shown for."""
+
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    reason = OneLine(LONGEST_REASON, label="Why", help_text="Stands in the journal.")
+
+    @property
+    def functions(self) -> list[str]:
+        """The boxes are named by the page's rows, not by the form: what is proposed changes with every log."""
+        chosen = self.data.getlist("functions") if hasattr(self.data, "getlist") else []
+        return list(dict.fromkeys(name.strip() for name in chosen if name.strip()))[:MAX_LINES]
+
+    def is_valid(self, *, preview: bool = False) -> bool:
+        """A preview needs no reason."""
+        self.fields["reason"].required = not preview
+        valid = super().is_valid()
+        if not self.functions:
+            self.add_error(None, "Choose at least one function.")
+        return valid and bool(self.functions)

@@ -8,23 +8,28 @@ from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.access import project_for, require
 from dashboard.pages import settings_changes as changes
-from dashboard.pages.settings_forms import LaneForm, MemberForm, ProjectForm, TokenForm
+from dashboard.pages.settings_forms import LONGEST_REASON, LaneForm, MemberForm, PlumbingForm, ProjectForm, TokenForm
 from dashboard.pages.shell import page
 from leaks.errors import LeakledgerError
+from leaks.ingest import resign
 from leaks.models import Project
+from leaks.queries.recipes import last_resign, recipe_page
 from leaks.queries.settings import settings_page
+from leaks.resign_summary import preview_of_plumbing
 from leaks.rows.settings_page import LaneSetting
 from leaks.words import MemberRole
+from workers.send import hint_resign
 
 TEMPLATE = "pages/settings.html"
 REFUSED = 422
+STOP_POLLING = 286  # htmx's own word for it
 
 
 @never_cache
@@ -42,6 +47,8 @@ def _show(request: HttpRequest, project: Project, status: int = 200, **refused: 
     rows = settings_page(project, timezone.now())
     shown = {
         "rows": rows,
+        "recipe": recipe_page(project),
+        "plumbing_form": PlumbingForm(initial={"version": project.plumbing_version}),
         "project_form": ProjectForm(initial=vars(project)),
         "lanes": [_lane_form(place, lane, refused) for place, lane in enumerate(rows.lanes)],
         "new_lane": LaneForm(auto_id="new-lane-%s"),
@@ -86,7 +93,7 @@ def _project(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         return _show(request, project, REFUSED, project_form=form)
     changed = changes.change_project(project, _person(request), form.cleaned_data)
-    return _done(request, project, "Saved. It holds for logs read from now on." if changed else "Nothing to change.")
+    return _done(request, project, SAVED[changed])
 
 
 def _lane(request: HttpRequest, project: Project) -> HttpResponse:
@@ -128,6 +135,62 @@ def _revoke_token(request: HttpRequest, project: Project) -> HttpResponse:
     return _done(request, project, "The token has ended.")
 
 
+SAVED = {
+    (False, False): "Nothing to change.",
+    (True, False): "Saved.",
+    (True, True): "Saved as a new version. It holds for logs read from now on; history can be signed again with it.",
+}
+
+
+# --- Plumbing and history --------------------------------------------------------------------------------------------
+
+
+def _preview(request: HttpRequest, project: Project) -> HttpResponse:
+    form = PlumbingForm(request.POST)
+    if not form.is_valid(preview=True):
+        return _show(request, project, REFUSED, plumbing_form=form)
+    return _show(request, project, plumbing_form=form, preview=preview_of_plumbing(project, form.functions))
+
+
+def _accept(request: HttpRequest, project: Project) -> HttpResponse:
+    form = PlumbingForm(request.POST)
+    if not form.is_valid():
+        return _show(request, project, REFUSED, plumbing_form=form)
+    given = form.cleaned_data
+    begun = changes.accept_plumbing(
+        project, _person(request), form.functions, reason=given["reason"], expected=given["version"]
+    )
+    hint_resign(begun.pk)
+    return _done(request, project, "Accepted. History is being signed again.")
+
+
+def _resign(request: HttpRequest, project: Project) -> HttpResponse:
+    begun = resign.ask(project, _person(request), request.POST.get("reason", "")[:LONGEST_REASON])
+    hint_resign(begun.pk)
+    return _done(request, project, "History is being signed again.")
+
+
+def _undo(request: HttpRequest, project: Project) -> HttpResponse:
+    begun = resign.ask_undo(project, _person(request), request.POST.get("reason", "")[:LONGEST_REASON])
+    hint_resign(begun.pk)
+    return _done(request, project, "The last re-sign is being undone.")
+
+
+@never_cache
+@require_safe
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """The part of the page that asks again every second. When all is done, the whole page is loaded anew."""
+    project = project_for(request, slug)
+    require(request, project, MemberRole.ADMIN)
+    last = last_resign(project)
+    busy = last is not None and last.busy
+    shown = {"project": project, "last": last}
+    answer = render(request, "partials/resign_progress.html", shown, status=200 if busy else STOP_POLLING)
+    if not busy:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
 ACTIONS: Mapping[str, Callable[[HttpRequest, Project], HttpResponse]] = {
     "project": _project,
     "lane": _lane,
@@ -135,6 +198,10 @@ ACTIONS: Mapping[str, Callable[[HttpRequest, Project], HttpResponse]] = {
     "remove_member": _remove_member,
     "token": _token,
     "revoke_token": _revoke_token,
+    "plumbing_preview": _preview,
+    "plumbing_accept": _accept,
+    "resign": _resign,
+    "resign_undo": _undo,
 }
 
 

@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/lanes/", lanes.lanes, name="lanes"),
     path("p/<slug:slug>/lanes/<path:name>/", lanes.lane, name="lane"),
     path("p/<slug:slug>/settings/", settings_page.settings, name="settings"),
+    path("p/<slug:slug>/settings/resign/", settings_page.progress, name="resign_progress"),
 ]
 
 # A deployment can do without the administration: it is one line of INSTALLED_APPS.

@@ -6,11 +6,13 @@ The same log digested twice, by one worker or two, leaves the rows of once.
 
 import logging
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from django.db import IntegrityError, OperationalError, transaction
 
+from leaks import recipes
 from leaks.blobs import open_blob
-from leaks.errors import LostLease, PermanentError, TooLarge, Unreadable
+from leaks.errors import LostLease, PermanentError, TooLarge, TransientError, Unreadable
 from leaks.evidence import Evidence
 from leaks.evidence import Frame as Printed
 from leaks.ingest import lease as leases
@@ -19,12 +21,11 @@ from leaks.ingest.judging import judge_outcome, locked, rejudge
 from leaks.ingest.lease import Lease, retry_log
 from leaks.lane_views import own_frames
 from leaks.models import Log, Project
-from leaks.own import Ownership
 from leaks.parsing import dispatch
-from leaks.signature import RECIPE, identify
 from leaks.store import Recognised, replace_rows
 from leaks.store_facts import facts_to_json
 from leaks.store_frames import StackBook, store_stacks
+from leaks.symbol_names import ProjectSymbols
 
 __all__ = ["digest", "judge_outcome", "retry_log"]
 
@@ -33,6 +34,21 @@ HEARTBEAT = 200  # reports between two looks at the lease
 RACES = 3
 
 logger = logging.getLogger(__name__)
+
+
+class OtherVersion(Exception):
+    """Own roots or plumbing of the project changed while the log was read."""
+
+
+class BusySettings(TransientError):
+    """They changed again and again."""
+
+
+class Signed(NamedTuple):
+    """The reports of a log, and the recipe that gave them their identities."""
+
+    recipe: str
+    reports: list[Recognised]
 
 
 def digest(log_id: int) -> bool:
@@ -54,12 +70,24 @@ def digest(log_id: int) -> bool:
 
 
 def _digest(lease: Lease) -> None:
-    log = _log(lease.log_id)
-    evidence = _read(log, lease)
-    recognised = _recognise(evidence, log.part.outcome.lane.project, lease)
+    evidence = _read(_log(lease.log_id), lease)
+    for _ in range(RACES):
+        if _sign_and_store(evidence, lease):
+            return reach("written")
+    raise BusySettings("Own roots or plumbing kept changing while this log was read.")
+
+
+def _sign_and_store(evidence: Evidence, lease: Lease) -> bool:
+    """False where the settings that the reports were signed with are in force no more: then nothing is written."""
+    project = _log(lease.log_id).part.outcome.lane.project
+    recognised = _recognise(evidence, project, lease)
     reach("before_write")
-    _store(log.pk, lease, evidence, recognised)
-    reach("written")
+    try:
+        _store(lease.log_id, lease, evidence, Signed(recipes.recipe_of(project), recognised))
+    except OtherVersion:
+        lease.renew(progress=99)
+        return False
+    return True
 
 
 def _log(log_id: int) -> Log:
@@ -86,48 +114,52 @@ def _chunks(read: Callable[[int], bytes], size: int, lease: Lease) -> Iterator[b
 
 
 def _recognise(evidence: Evidence, project: Project, lease: Lease) -> list[Recognised]:
-    ownership = Ownership(project.own_roots, project.plumbing)
+    """Names that other logs know are lent for the identity; what is stored is what was printed."""
+    ownership = recipes.ownership_of(project)
     recognised = []
-    for number, report in enumerate(evidence.reports):
-        if number % HEARTBEAT == 0:
+    for report, named in zip(evidence.reports, ProjectSymbols(project).lend(evidence.reports), strict=True):
+        if len(recognised) % HEARTBEAT == 0:
             lease.renew(progress=99)
-        recognised.append(Recognised(report, identify(report, ownership)))
+        recognised.append(Recognised(report, recipes.CODE.identify(named, ownership)))
     return recognised
 
 
 def _book(recognised: list[Recognised], lease: Lease) -> StackBook:
     reports = [one.report for one in recognised]
     stacks = [frames for report in reports for frames in (report.frames, *(stack.frames for stack in report.stacks))]
-    return store_stacks(stacks, _owning(recognised), lambda: lease.renew(progress=99))
+    return store_stacks(stacks, _single(recognised), lambda: lease.renew(progress=99))
 
 
-def _owning(recognised: list[Recognised]) -> list[Printed]:
-    return [one.identity.own_frame for one in recognised if one.identity.own_frame]
+def _single(recognised: list[Recognised]) -> list[Printed]:
+    """Frames that stand in no stack: the owner by a lent name, and the place that a report names."""
+    return [frame for one in recognised for frame in (one.identity.own_frame, one.report.place) if frame]
 
 
 # --- Writing ---------------------------------------------------------------------------------------------------------
 
 
-def _store(log_id: int, lease: Lease, evidence: Evidence, recognised: list[Recognised]) -> None:
+def _store(log_id: int, lease: Lease, evidence: Evidence, signed: Signed) -> None:
     """Write, and again if another transaction was in the way: a deadlock, a signature or a stack removed under our hands."""
     for _ in range(RACES - 1):
         try:
-            return _write(log_id, lease, evidence, recognised, _book(recognised, lease))
+            return _write(log_id, lease, evidence, signed, _book(signed.reports, lease))
         except (IntegrityError, OperationalError):
             logger.info("Writing log %s again: another transaction was in the way", log_id, exc_info=True)
             lease.renew(progress=99)
-    return _write(log_id, lease, evidence, recognised, _book(recognised, lease))
+    return _write(log_id, lease, evidence, signed, _book(signed.reports, lease))
 
 
 @transaction.atomic
-def _write(log_id: int, lease: Lease, evidence: Evidence, recognised: list[Recognised], book: StackBook) -> None:
+def _write(log_id: int, lease: Lease, evidence: Evidence, signed: Signed, book: StackBook) -> None:
     outcome = locked(Log.objects.values_list("part__outcome_id", flat=True).get(pk=log_id))
-    lease.finish(facts=facts_to_json(evidence.facts), recipe=RECIPE)
+    if outcome is not None and recipes.recipe_of(outcome.lane.project) != signed.recipe:
+        raise OtherVersion
+    lease.finish(facts=facts_to_json(evidence.facts), recipe=signed.recipe)
     if outcome is None:
         return
     log = _log(log_id)  # again: a newer revision may have come while this one was read
     before = own_frames(outcome)
-    touched = replace_rows(log, recognised, evidence.facts.suppressions, book)
+    touched = replace_rows(log, signed.reports, evidence.facts.suppressions, book)
     rejudge(outcome, touched, before)
     reach("before_commit")
 

@@ -24,7 +24,8 @@ class Log(models.Model):
     """One uploaded raw log of a part. Same name, other content: a later revision, and the earlier one is no longer `current`.
 
     The row is the queue: `state`, `attempts`, `lease_until` and `lease_token` say who reads it; after an attempt that failed nobody takes
-    it before `retry_at`. `facts` is the stored `LogFacts`.
+    it before `retry_at`. `facts` is the stored `LogFacts`. `recipe` is what its rows are signed with: the code's recipe and the number of
+    the project's version ("v1.3").
     """
 
     public_id = models.CharField(max_length=24, unique=True)
@@ -80,6 +81,9 @@ class Frame(models.Model):
     offset = models.CharField(max_length=40, blank=True)
     build_id = models.CharField(max_length=80, blank=True)
 
+    class Meta:
+        indexes = (models.Index(fields=("build_id", "offset"), name="frames_by_symbol", condition=~Q(build_id="")),)
+
     def __str__(self) -> str:
         return self.text
 
@@ -126,6 +130,9 @@ class Report(models.Model):
     test = models.CharField(max_length=300, blank=True)
     own = models.BooleanField(default=False)
     own_frame = models.ForeignKey(Frame, null=True, blank=True, on_delete=models.PROTECT, related_name="owned_reports")
+    place = models.ForeignKey(
+        Frame, null=True, blank=True, on_delete=models.PROTECT, related_name="+", help_text="named without a stack"
+    )
     finding = models.BooleanField(default=True)
     truncated = models.BooleanField(default=False)
     flags = models.JSONField(default=list, blank=True)

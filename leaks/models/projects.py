@@ -11,7 +11,8 @@ from leaks.words import MemberRole
 class Project(models.Model):
     """A repository under watch. `own_roots` are path prefixes; `plumbing` are function names that never own a leak.
 
-    `source_link` is a template with {commit}, {file} and {line}. `ends_at` is set for scratch projects (uploads without a project).
+    The two have versions; `plumbing_version` is the number of the one in force (`RecipeVersion`). `source_link` is a template with
+    {commit}, {file} and {line}. `ends_at` is set for scratch projects (uploads without a project).
     `sample_note` says what of the data is invented; it stands on every page.
     """
 

@@ -155,7 +155,8 @@ class LaneOutcome(models.Model):
 class Part(models.Model):
     """One shard or matrix job of an outcome; an outcome without shards has one part with the empty name.
 
-    `judgement` is that of the part alone. `heartbeat_at` is the last sign of life of a lane wrapper.
+    `judgement` is that of the part alone. `heartbeat_at` is when the last sign of life of a lane wrapper arrived, by the database's clock,
+    and `progress` the line it told; `silent`: it came from nobody for too long, and nobody said how the part ended.
     """
 
     outcome = models.ForeignKey(LaneOutcome, on_delete=models.CASCADE, related_name="parts")
@@ -166,6 +167,8 @@ class Part(models.Model):
     conclusion = models.CharField(max_length=60, null=True, blank=True)  # noqa: DJ001 - "nothing said" differs from an empty word
     judgement = models.JSONField(default=dict, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
+    progress = models.CharField(max_length=300, blank=True)
+    silent = models.BooleanField(default=False)
 
     class Meta:
         ordering = ("outcome", "name")
@@ -174,6 +177,14 @@ class Part(models.Model):
             models.CheckConstraint(
                 name="part_within_its_number",
                 condition=Q(index=None) | Q(of=None) | (Q(index__gte=1) & Q(index__lte=models.F("of"))),
+            ),
+        )
+        indexes = (
+            # The few that still run: the look asks for them every half a minute.
+            models.Index(
+                fields=("heartbeat_at",),
+                name="parts_that_beat",
+                condition=Q(heartbeat_at__isnull=False, exit_code=None, conclusion=None, silent=False),
             ),
         )
 

@@ -1,23 +1,19 @@
 """Two outcomes side by side: picks the control run, reads both sides, and lets `leaks.comparison` judge."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
-from django.db.models import Case, IntegerField, QuerySet, Sum, Value, When
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 
 from leaks import comparison
-from leaks.merging import NamedFacts, merge_named
-from leaks.models import LaneExpectation, LaneOutcome, Log, Project, Sighting, Signature, SuppressionUse
-from leaks.queries.refs import PROVEN, REF_NEEDS, SUMS, amount, outcome_ref, total
+from leaks.models import LaneOutcome, Project
+from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref, total
+from leaks.queries.sides import Seen, seen_in, side_of
 from leaks.rows.compare_pages import ChangeGroup, ChangeRow, ComparePage, ShownSide
-from leaks.rows.comparison import Compared, Measure, Side, SignatureChange
-from leaks.rows.facts import Judgement, LogFacts
+from leaks.rows.comparison import Compared, Measure, SignatureChange
 from leaks.rows.leak_pages import Amount
 from leaks.rows.run_pages import OutcomeRef
-from leaks.store_facts import facts_from_json
-from leaks.witnesses import merged_options
-from leaks.words import Change, Comparison, Detector, EffectiveClaim, Reason, Verdict
+from leaks.words import Change, Comparison
 
 CHOICES = 100
 ROWS_SHOWN = 300  # of one group, own ones and large ones first
@@ -28,16 +24,6 @@ TITLES = {
     Change.UNKNOWN: "Unknown",
     Change.IDENTICAL: "Pre-existing, identical",
 }
-
-
-class _Seen(NamedTuple):
-    """Everything two outcomes need besides themselves, by outcome."""
-
-    signatures: Mapping[int, Signature]
-    amounts: Mapping[int, Mapping[int, Amount]]
-    facts: Mapping[int, LogFacts]
-    suppressed: Mapping[int, tuple[int, int]]
-    detectors: Mapping[int, frozenset[Detector]]
 
 
 def compare_page(project: Project, base_id: str, head_id: str) -> ComparePage:
@@ -51,7 +37,7 @@ def compare_page(project: Project, base_id: str, head_id: str) -> ComparePage:
     by_itself = base is None
     base = base or control_of(head)
     if base is None:
-        return ComparePage(choices, head=_shown(head, _seen([head])), missing=_no_control(head))
+        return ComparePage(choices, head=_shown(head, seen_in([head])), missing=_no_control(head))
     return _compared(choices, base, head, by_itself)
 
 
@@ -80,8 +66,8 @@ def _no_control(head: LaneOutcome) -> str:
 
 
 def _compared(choices: tuple[OutcomeRef, ...], base: LaneOutcome, head: LaneOutcome, by_itself: bool) -> ComparePage:
-    seen = _seen([base, head])
-    sides = _side(base, seen), _side(head, seen)
+    seen = seen_in([base, head])
+    sides = side_of(base, seen), side_of(head, seen)
     result = comparison.compare(*sides)
     refused = result.result is Comparison.NOT_COMPARABLE
     changes = comparison.changes_between(*sides)
@@ -99,107 +85,15 @@ def _compared(choices: tuple[OutcomeRef, ...], base: LaneOutcome, head: LaneOutc
     )
 
 
-# --- Reading both sides ----------------------------------------------------------------------------------------------
-
-
-def _seen(outcomes: Sequence[LaneOutcome]) -> _Seen:
-    amounts: dict[int, dict[int, Amount]] = defaultdict(dict)
-    sightings = Sighting.objects.filter(outcome__in=outcomes, finding=True)
-    for row in sightings.values("outcome_id", "key__signature_id").annotate(**SUMS).order_by():
-        amounts[row["outcome_id"]][row["key__signature_id"]] = amount(row)
-    wanted = {pk for found in amounts.values() for pk in found}
-    return _Seen(
-        signatures=_signatures(outcomes, wanted),
-        amounts=amounts,
-        facts=_facts(outcomes),
-        suppressed=_suppressed(outcomes),
-        detectors=_expected(outcomes),
-    )
-
-
-def _signatures(outcomes: Sequence[LaneOutcome], wanted: set[int]) -> Mapping[int, Signature]:
-    # By outcome and not by id: one run may show more signatures than a statement takes parameters.
-    found = Signature.objects.filter(keys__sightings__outcome__in=outcomes).distinct()
-    return {one.pk: one for one in found if one.pk in wanted}
-
-
-def _facts(outcomes: Sequence[LaneOutcome]) -> Mapping[int, LogFacts]:
-    named: dict[int, list[NamedFacts]] = defaultdict(list)
-    logs = Log.objects.filter(part__outcome__in=outcomes, current=True).select_related("part")
-    for log in logs:
-        named[log.part.outcome_id].append(NamedFacts(f"{log.part.name}/{log.name}", facts_from_json(log.facts)))
-    return {pk: merge_named(facts) or LogFacts() for pk, facts in named.items()}
-
-
-def _suppressed(outcomes: Sequence[LaneOutcome]) -> Mapping[int, tuple[int, int]]:
-    uses = SuppressionUse.objects.filter(outcome__in=outcomes).values("outcome_id")
-    rows = uses.annotate(total_bytes=Sum("bytes"), total_count=Sum("count")).order_by()
-    return {row["outcome_id"]: (row["total_bytes"], row["total_count"]) for row in rows}
-
-
-def _expected(outcomes: Sequence[LaneOutcome]) -> Mapping[int, frozenset[Detector]]:
-    """What the lane was expected to detect at the time. Nothing said is nothing here: a silent log names no detector."""
-    lanes = {one.lane_id for one in outcomes}
-    expectations = list(LaneExpectation.objects.filter(lane_id__in=lanes).order_by("valid_from"))
-    return {
-        outcome.pk: frozenset(
-            Detector(word)
-            for one in expectations
-            if one.lane_id == outcome.lane_id
-            and one.valid_from <= outcome.happened_at
-            and (one.valid_to is None or outcome.happened_at < one.valid_to)
-            for word in one.detectors
-        )
-        for outcome in outcomes
-    }
-
-
-def _side(outcome: LaneOutcome, seen: _Seen) -> Side:
-    facts = seen.facts.get(outcome.pk, LogFacts())
-    suppressed_bytes, suppressed_count = seen.suppressed.get(outcome.pk, (0, 0))
-    judgement = _judgement(outcome)
-    return Side(
-        lane=outcome.lane.name,
-        verdict=judgement.verdict,
-        reason=judgement.reason,
-        detectors=seen.detectors[outcome.pk],
-        options=merged_options(facts.options, outcome.options),
-        signatures=_measures(seen.amounts.get(outcome.pk, {}), seen.signatures),
-        suppressed_bytes=suppressed_bytes,
-        suppressed_count=suppressed_count,
-        tests_complete=comparison.ran_all_tests(facts, judgement),
-        leak_check_done=comparison.leak_check_done(facts, judgement),
-        cut=comparison.is_cut(facts, judgement),
-    )
-
-
-def _measures(amounts: Mapping[int, Amount], signatures: Mapping[int, Signature]) -> dict[str, Measure]:
-    return {
-        signatures[pk].public_id: Measure(one.count, one.bytes, one.objects, leak=signatures[pk].family == "leak")
-        for pk, one in amounts.items()
-    }
-
-
-def _judgement(outcome: LaneOutcome) -> Judgement:
-    return Judgement(
-        verdict=Verdict(outcome.verdict),
-        reason=Reason(outcome.reason) if outcome.reason else None,
-        rule=outcome.rule,
-        because=(),
-        flags=(),
-        effective_claim=EffectiveClaim(outcome.effective_claim),
-    )
-
-
 # --- Showing ---------------------------------------------------------------------------------------------------------
 
 
-def _shown(outcome: LaneOutcome, seen: _Seen) -> ShownSide:
+def _shown(outcome: LaneOutcome, seen: Seen) -> ShownSide:
     amounts = seen.amounts.get(outcome.pk, {})
     return ShownSide(outcome_ref(outcome), len(amounts), total(amounts.values()))
 
 
-def _groups(changes: Iterable[SignatureChange], seen: _Seen) -> tuple[ChangeGroup, ...]:
+def _groups(changes: Iterable[SignatureChange], seen: Seen) -> tuple[ChangeGroup, ...]:
     by_change: dict[Change, list[SignatureChange]] = defaultdict(list)
     for change in changes:
         by_change[change.change].append(change)
@@ -217,7 +111,7 @@ def _groups(changes: Iterable[SignatureChange], seen: _Seen) -> tuple[ChangeGrou
     )
 
 
-def _plain(changes: Sequence[SignatureChange], seen: _Seen) -> tuple[ChangeGroup, ...]:
+def _plain(changes: Sequence[SignatureChange], seen: Seen) -> tuple[ChangeGroup, ...]:
     """Both sides as they are, where nothing may be concluded from them."""
     if not changes:
         return ()
@@ -225,7 +119,7 @@ def _plain(changes: Sequence[SignatureChange], seen: _Seen) -> tuple[ChangeGroup
     return (ChangeGroup("", "Side by side", said, _change_rows(changes, seen), len(changes)),)
 
 
-def _change_rows(changes: Iterable[SignatureChange], seen: _Seen) -> tuple[ChangeRow, ...]:
+def _change_rows(changes: Iterable[SignatureChange], seen: Seen) -> tuple[ChangeRow, ...]:
     by_name = {one.public_id: one for one in seen.signatures.values()}
     rows = [_change_row(change, by_name[change.signature]) for change in changes]
     return tuple(sorted(rows, key=lambda row: (not row.own, -_size(row), row.public_id))[:ROWS_SHOWN])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from leaks.words import Change, Comparison, Detector, Reason, Verdict
+from leaks.words import Change, Comparison, Detector, Flag, Reason, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Measure:
 class Side:
     """One side. `tests_complete`: its tests ran to their summary. `leak_check_done`: the leak check ran after them.
 
-    `cut`: the log ends before its time, so that what is missing in it proves nothing.
+    `cut`: the log ends before its time, so that what is missing in it proves nothing. `tests`: how many ran, null where nobody
+    counted. `hides`: known signatures that its suppression rules match and that it does not show, as other runs measured them.
     """
 
     lane: str
@@ -34,6 +35,9 @@ class Side:
     tests_complete: bool = True
     leak_check_done: bool = True
     cut: bool = False
+    tests: int | None = None
+    flags: frozenset[Flag] = frozenset()
+    hides: Mapping[str, Measure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,13 @@ class SignatureChange:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """`rule` names the row that decided; `changes` is empty where the sides cannot be compared."""
+    """`rule` names the row that decided; `changes` is empty where the sides cannot be compared.
+
+    `hidden`: signatures that suppressions of the head keep from being shown, and those of the base did not.
+    """
 
     result: Comparison
     rule: str
     sentence: str
     changes: tuple[SignatureChange, ...] = ()
+    hidden: tuple[str, ...] = ()

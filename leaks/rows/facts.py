@@ -152,6 +152,7 @@ class MergedClaim:
     announced_bytes: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     conclusion_scope: str = "step"  # "step", "job" or "run": only a step's success can stand for exit code 0
+    silent: bool = False  # the lane's signs of life stopped, and nobody said how it ended
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ class Submission:
     `project` is the slug. `commit` and `lane` are required. `run_id` may be empty: then the content decides which run it is, so the same
     submission twice is the same run. Times are aware datetimes of the CI, not of the arrival. `conclusion` null means still running or
     not said. `options` are environment variables that came with the log (ASAN_OPTIONS=...), `workload` is name -> number.
+    `heartbeat` is a sign of life, by the lane's clock, and `progress` the line it had come to; `canary` names a signature that the run must
+    find. `raw` is the statement as it came.
     """
 
     project: str
@@ -51,6 +53,11 @@ class Submission:
     sequence: int | None = None  # the source's own order, where it has one
     delivery_id: str | None = None
     superseded_by: str | None = None  # "run_id" or "run_id#attempt" of the same provider
+    heartbeat: datetime | None = None
+    progress: str | None = None
+    canary: str | None = None
+    announced_bytes: int | None = None  # of all logs of the part together, where not all of it could be sent
+    raw: str = ""
     files: tuple[SubmittedFile, ...] = ()
 
 

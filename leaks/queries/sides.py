@@ -1,0 +1,198 @@
+"""Outcomes as the sides of a comparison or of a gate: what each showed, under which options, and what it could not have shown."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from django.db.models import Q, QuerySet, Sum
+
+from leaks import comparison
+from leaks.hiding import hides
+from leaks.merging import NamedFacts, merge_named
+from leaks.models import (
+    LaneExpectation,
+    LaneOutcome,
+    Log,
+    RuleFile,
+    Sighting,
+    Signature,
+    StackFrame,
+    SuppressionUse,
+)
+from leaks.queries.refs import SUMS, amount
+from leaks.rows.comparison import Measure, Side
+from leaks.rows.facts import Judgement, LogFacts
+from leaks.rows.leak_pages import Amount
+from leaks.rules import Rule, parse_rule, parse_rules
+from leaks.store_facts import facts_from_json
+from leaks.witnesses import merged_options
+from leaks.words import Detector, EffectiveClaim, Flag, Reason, Verdict
+
+
+class Seen(NamedTuple):
+    """Everything that outcomes need besides themselves, by outcome. `amounts` are by signature."""
+
+    signatures: Mapping[int, Signature]
+    amounts: Mapping[int, Mapping[int, Amount]]
+    facts: Mapping[int, LogFacts]
+    suppressed: Mapping[int, tuple[int, int]]
+    detectors: Mapping[int, frozenset[Detector]]
+    hidden: Mapping[int, Mapping[str, Measure]]
+
+
+def seen_in(outcomes: Sequence[LaneOutcome]) -> Seen:
+    amounts = _amounts(outcomes)
+    wanted = {pk for found in amounts.values() for pk in found}
+    return Seen(
+        signatures=_signatures(outcomes, wanted),
+        amounts=amounts,
+        facts=_facts(outcomes),
+        suppressed=_suppressed(outcomes),
+        detectors=_expected(outcomes),
+        hidden=_hidden(outcomes),
+    )
+
+
+def side_of(outcome: LaneOutcome, seen: Seen) -> Side:
+    facts = seen.facts.get(outcome.pk, LogFacts())
+    suppressed_bytes, suppressed_count = seen.suppressed.get(outcome.pk, (0, 0))
+    judgement = _judgement(outcome)
+    signatures = _measures(seen.amounts.get(outcome.pk, {}), seen.signatures)
+    return Side(
+        lane=outcome.lane.name,
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        detectors=seen.detectors[outcome.pk],
+        options=merged_options(facts.options, outcome.options),
+        signatures=signatures,
+        suppressed_bytes=suppressed_bytes,
+        suppressed_count=suppressed_count,
+        tests_complete=comparison.ran_all_tests(facts, judgement),
+        leak_check_done=comparison.leak_check_done(facts, judgement),
+        cut=comparison.is_cut(facts, judgement),
+        tests=comparison.tests_run(facts),
+        flags=frozenset(judgement.flags),
+        hides={name: one for name, one in seen.hidden.get(outcome.pk, {}).items() if name not in signatures},
+    )
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------------
+
+
+def _amounts(outcomes: Iterable[LaneOutcome]) -> Mapping[int, Mapping[int, Amount]]:
+    amounts: dict[int, dict[int, Amount]] = defaultdict(dict)
+    sightings = Sighting.objects.filter(outcome__in=list(outcomes), finding=True)
+    for row in sightings.values("outcome_id", "key__signature_id").annotate(**SUMS).order_by():
+        amounts[row["outcome_id"]][row["key__signature_id"]] = amount(row)
+    return amounts
+
+
+def _signatures(outcomes: Sequence[LaneOutcome], wanted: set[int]) -> Mapping[int, Signature]:
+    # By outcome and not by id: one run may show more signatures than a statement takes parameters.
+    found = Signature.objects.filter(keys__sightings__outcome__in=outcomes).distinct()
+    return {one.pk: one for one in found if one.pk in wanted}
+
+
+def _facts(outcomes: Sequence[LaneOutcome]) -> Mapping[int, LogFacts]:
+    named: dict[int, list[NamedFacts]] = defaultdict(list)
+    logs = Log.objects.filter(part__outcome__in=outcomes, current=True).select_related("part")
+    for log in logs:
+        named[log.part.outcome_id].append(NamedFacts(f"{log.part.name}/{log.name}", facts_from_json(log.facts)))
+    return {pk: merge_named(facts) or LogFacts() for pk, facts in named.items()}
+
+
+def _suppressed(outcomes: Sequence[LaneOutcome]) -> Mapping[int, tuple[int, int]]:
+    uses = SuppressionUse.objects.filter(outcome__in=outcomes, log__current=True).values("outcome_id")
+    rows = uses.annotate(total_bytes=Sum("bytes"), total_count=Sum("count")).order_by()
+    return {row["outcome_id"]: (row["total_bytes"], row["total_count"]) for row in rows}
+
+
+def _expected(outcomes: Sequence[LaneOutcome]) -> Mapping[int, frozenset[Detector]]:
+    """What the lane was expected to detect at the time. Nothing said is nothing here: a silent log names no detector."""
+    lanes = {one.lane_id for one in outcomes}
+    expectations = list(LaneExpectation.objects.filter(lane_id__in=lanes).order_by("valid_from"))
+    return {
+        outcome.pk: frozenset(
+            Detector(word)
+            for one in expectations
+            if one.lane_id == outcome.lane_id
+            and one.valid_from <= outcome.happened_at
+            and (one.valid_to is None or outcome.happened_at < one.valid_to)
+            for word in one.detectors
+        )
+        for outcome in outcomes
+    }
+
+
+def _measures(amounts: Mapping[int, Amount], signatures: Mapping[int, Signature]) -> dict[str, Measure]:
+    return {
+        signatures[pk].public_id: Measure(one.count, one.bytes, one.objects, leak=signatures[pk].family == "leak")
+        for pk, one in amounts.items()
+    }
+
+
+def _judgement(outcome: LaneOutcome) -> Judgement:
+    return Judgement(
+        verdict=Verdict(outcome.verdict),
+        reason=Reason(outcome.reason) if outcome.reason else None,
+        rule=outcome.rule,
+        because=(),
+        flags=tuple(map(Flag, outcome.flags)),
+        effective_claim=EffectiveClaim(outcome.effective_claim),
+    )
+
+
+# --- What suppressions hide ------------------------------------------------------------------------------------------
+
+
+def _hidden(outcomes: Sequence[LaneOutcome]) -> Mapping[int, Mapping[str, Measure]]:
+    """Leaks that these outcomes, or other lanes on their commits, show, by each outcome whose rules would hide them.
+
+    Nothing is asked of the database beyond the rules where no run had any, which is the ordinary case.
+    """
+    rules = {outcome.pk: found for outcome in outcomes if (found := _rules(outcome))}
+    if not rules:
+        return {}
+    commits = {outcome.run.commit_id for outcome in outcomes}
+    shown = LaneOutcome.objects.filter(
+        Q(run__commit__in=commits) | Q(pk__in=[outcome.pk for outcome in outcomes]), withdrawn_at=None
+    )
+    leaks = Sighting.objects.filter(outcome__in=shown, finding=True, key__signature__family="leak")
+    stacks = _stacks_of(leaks)
+    measures = _largest(leaks)
+    return {pk: _matched(found, stacks, measures) for pk, found in rules.items()}
+
+
+def _rules(outcome: LaneOutcome) -> list[Rule]:
+    """Rules whose text is known, and those that the log shows in use."""
+    files = RuleFile.objects.filter(outcomes=outcome).order_by("sha256").values_list("text", flat=True)
+    uses = SuppressionUse.objects.filter(outcome=outcome, log__current=True).values_list("template", flat=True)
+    return [*(rule for text in files for rule in parse_rules(text)), *map(parse_rule, uses)]
+
+
+def _stacks_of(leaks: QuerySet[Sighting]) -> Mapping[str, list[set[str]]]:
+    """Signature → for each of its stacks the functions, files and modules of the frames."""
+    texts: dict[int, set[str]] = defaultdict(set)
+    places = StackFrame.objects.filter(stack__sightings__in=leaks).order_by()
+    for stack, *named in places.values_list("stack_id", "frame__function", "frame__file", "frame__module").distinct():
+        texts[stack].update(filter(None, named))
+    stacks: dict[str, list[set[str]]] = defaultdict(list)
+    for name, stack in leaks.order_by().values_list("key__signature__public_id", "stack_id").distinct():
+        stacks[name].append(texts[stack])
+    return stacks
+
+
+def _largest(leaks: QuerySet[Sighting]) -> Mapping[str, Measure]:
+    """Signature → the most that one outcome shows of it."""
+    found: dict[str, Measure] = {}
+    rows = leaks.values("outcome_id", "key__signature__public_id").annotate(**SUMS)
+    for row in rows.order_by("bytes", "objects", "records"):
+        found[row["key__signature__public_id"]] = Measure(row["records"], row["bytes"], row["objects"])
+    return found
+
+
+def _matched(
+    rules: list[Rule], stacks: Mapping[str, list[set[str]]], measures: Mapping[str, Measure]
+) -> dict[str, Measure]:
+    """Hidden as a whole: a signature one of whose stacks no rule matches would be shown by it."""
+    return {name: measures[name] for name, known in stacks.items() if all(hides(rules, texts) for texts in known)}
