@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from leaks.blindness import blinders
+from leaks.blindness import blinders, narrowed
+from leaks.exit_codes import SIGNALS, meaning
 from leaks.rows.facts import Line
 from leaks.witnesses import Witnesses
 from leaks.words import MarkKind
@@ -34,6 +35,33 @@ def exit_code(w: Witnesses) -> tuple[Line, ...]:
     return w.lines(MarkKind.EXIT_CODE)[-1:]
 
 
+def exit_meaning(w: Witnesses) -> tuple[Line, ...]:
+    """What the exit code says. It is a line of no log."""
+    code = w.exit_code
+    says = meaning(code, words_of(w)) if code else ""
+    if not says or code is None:
+        return ()
+    printed = f"{code}" if w.claim.exit_code in (None, code) else f"{w.claim.exit_code} ({code})"
+    return (Line(0, f"Exit code {printed}: {says}{_behind_green(w, code)}."),)
+
+
+def telling_exit(w: Witnesses) -> tuple[Line, ...]:
+    """... unless it is the 1 that everything ends with."""
+    return exit_meaning(w) if w.exit_code != 1 else ()
+
+
+def words_of(w: Witnesses) -> frozenset[str]:
+    """The tools, options and runners that the log showed."""
+    runners = (tests.runner for tests in (w.facts.tests, *w.facts.inner_tests) if tests)
+    return frozenset((*w.facts.tools, *w.options, *runners))
+
+
+def _behind_green(w: Witnesses, code: int) -> str:
+    tests = w.facts.tests
+    green = tests is not None and tests.complete and bool(tests.passed) and not tests.failed
+    return ", behind a test summary in which nothing failed" if green and code in SIGNALS else ""
+
+
 def log_end(w: Witnesses) -> tuple[Line, ...]:
     ends = (w.facts.ends_in_block, w.facts.ends_in_test)
     return tuple(line for line in ends if line) or last_line(w)
@@ -47,6 +75,11 @@ def blind_spots(w: Witnesses) -> tuple[Line, ...]:
     return tuple(line for blinder in blinders(w) for line in blinder.shown(w))
 
 
+def caveats(w: Witnesses) -> tuple[Line, ...]:
+    """What a success does not say, though it proves nothing wrong."""
+    return narrowed(w)[:AT_MOST]
+
+
 def nothing(_: Witnesses) -> tuple[Line, ...]:
     """The row rests on what the CI says, not on a log."""
     return ()
@@ -55,6 +88,11 @@ def nothing(_: Witnesses) -> tuple[Line, ...]:
 def together(*picks: Pick) -> Pick:
     """What each picks, a line once, the first few."""
     return lambda w: tuple(dict.fromkeys(line for pick in picks for line in pick(w)))[:AT_MOST]
+
+
+def ending_with(last: Pick, pick: Pick) -> Pick:
+    """What `pick` picks, and behind it what must not be lost among many lines."""
+    return lambda w: (*pick(w), *last(w))
 
 
 def first_of(*picks: Pick) -> Pick:

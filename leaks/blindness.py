@@ -1,11 +1,14 @@
-"""What keeps an expected detector from reporting: one row a cause, each with the lines that show it."""
+"""What keeps an expected detector from reporting: one row a cause, each with the lines that show it.
 
-from collections.abc import Callable
+Options that take away only a part of what a detector finds, or hide where it came from, blind nothing: they are told (`NARROWERS`).
+"""
+
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from leaks.rows.facts import Line
 from leaks.rules import DETECTOR_OF_KIND, OwnCode, Rule, parse_rule, too_broad
-from leaks.witnesses import Witnesses
+from leaks.witnesses import OFF_WORDS, Witnesses
 from leaks.words import Detector, Flag, MarkKind
 
 
@@ -20,28 +23,102 @@ class Blinder(NamedTuple):
 
 
 class Switch(NamedTuple):
-    """An option that turns a detector off when it is 0."""
+    """An option of a detector that has one of these values, and what that means."""
 
     detector: Detector
     option: str
+    values: frozenset[str]
+    means: str = ""
 
 
-LEAK_SWITCHES = (Switch(Detector.LEAK, "detect_leaks"), Switch(Detector.LEAK, "leak_check_at_exit"))
-OTHER_SWITCHES = (Switch(Detector.THREAD, "report_bugs"), Switch(Detector.MEMORY, "report_umrs"))
+ON_WORDS = frozenset({"1", "true", "yes"})
+LEAK_SWITCHES = (
+    Switch(Detector.LEAK, "detect_leaks", OFF_WORDS),
+    Switch(Detector.LEAK, "leak_check_at_exit", OFF_WORDS),
+    Switch(Detector.VALGRIND, "leak-check", frozenset({"no"})),
+    Switch(Detector.VALGRIND, "show-leak-kinds", frozenset({"none"})),
+)
+OTHER_SWITCHES = (
+    Switch(Detector.THREAD, "report_bugs", OFF_WORDS),
+    Switch(Detector.MEMORY, "report_umrs", OFF_WORDS),
+    Switch(Detector.ADDRESS, "start_deactivated", ON_WORDS),
+    Switch(Detector.ADDRESS, "poison_heap", OFF_WORDS),
+    Switch(
+        Detector.VALGRIND, "tool", frozenset({"none", "massif", "cachegrind", "callgrind", "dhat", "lackey", "exp-bbv"})
+    ),
+)
+NARROWERS = (
+    Switch(Detector.ADDRESS, "detect_odr_violation", OFF_WORDS, "a variable that is defined twice is not reported"),
+    Switch(Detector.ADDRESS, "alloc_dealloc_mismatch", OFF_WORDS, "memory freed by the wrong function is not reported"),
+    Switch(Detector.ADDRESS, "new_delete_type_mismatch", OFF_WORDS, "an object deleted as another type is not reported"),
+    Switch(Detector.ADDRESS, "detect_container_overflow", OFF_WORDS, "an access behind the end of a container is not reported"),
+    Switch(Detector.ADDRESS, "detect_stack_use_after_return", OFF_WORDS, "a use of a local variable after its function is not reported"),
+    Switch(Detector.ADDRESS, "poison_partial", OFF_WORDS, "an access to the last bytes behind an object is not reported"),
+    Switch(Detector.ADDRESS, "replace_str", OFF_WORDS, "the arguments of string functions are not checked"),
+    Switch(Detector.ADDRESS, "replace_intrin", OFF_WORDS, "the arguments of memcpy and the like are not checked"),
+    Switch(Detector.ADDRESS, "handle_segv", OFF_WORDS, "a crash is not reported"),
+    Switch(Detector.ADDRESS, "handle_abort", OFF_WORDS, "an abort is not reported"),
+    Switch(Detector.ADDRESS, "allocator_may_return_null", ON_WORDS, "an allocation that is too large is not reported"),
+    Switch(Detector.ADDRESS, "verify_asan_link_order", OFF_WORDS, "nothing checks that the runtime was loaded first"),
+    Switch(Detector.ADDRESS, "halt_on_error", OFF_WORDS, "a report may leave the exit code alone"),
+    Switch(Detector.UNDEFINED, "silence_unsigned_overflow", ON_WORDS, "an unsigned overflow is not reported"),
+    Switch(Detector.THREAD, "report_thread_leaks", OFF_WORDS, "a thread that nobody joined is not reported"),
+    Switch(Detector.THREAD, "report_signal_unsafe", OFF_WORDS, "an unsafe call in a signal handler is not reported"),
+    Switch(Detector.THREAD, "report_mutex_bugs", OFF_WORDS, "a misused mutex is not reported"),
+    Switch(Detector.THREAD, "report_destroy_locked", OFF_WORDS, "a locked mutex that is destroyed is not reported"),
+    Switch(Detector.THREAD, "report_atomic_races", OFF_WORDS, "a race with an atomic access is not reported"),
+    Switch(Detector.THREAD, "detect_deadlocks", OFF_WORDS, "a lock order that may deadlock is not reported"),
+    Switch(Detector.THREAD, "ignore_noninstrumented_modules", ON_WORDS, "accesses from libraries without TSan are not checked"),
+    Switch(Detector.THREAD, "ignore_interceptors_accesses", ON_WORDS, "accesses by functions of the C library are not checked"),
+    Switch(Detector.VALGRIND, "undef-value-errors", frozenset({"no"}), "a use of an uninitialised value is not reported"),
+    Switch(Detector.LEAK, "print_suppressions", OFF_WORDS, "what a suppression hides is not told"),
+    Switch(Detector.LEAK, "symbolize", OFF_WORDS, "a suppression that names a function matches nothing"),
+)  # fmt: skip
+FOR_ALL = (
+    Switch(Detector.ADDRESS, "exitcode", frozenset({"0"}), "a report leaves the exit code alone"),
+    Switch(Detector.LEAK, "exitcode", frozenset({"0"}), "a report leaves the exit code alone"),
+    Switch(Detector.THREAD, "exitcode", frozenset({"0"}), "a report leaves the exit code alone"),
+    Switch(Detector.MEMORY, "exitcode", frozenset({"0"}), "a report leaves the exit code alone"),
+    Switch(Detector.VALGRIND, "error-exitcode", frozenset({"0"}), "a report leaves the exit code alone"),
+)
+# Where reports go if not to the console, by the variable that says so.
+ELSEWHERE = ("log_path", "log-file", "xml-file", "log-socket")
 # Detectors whose reports do not reach the exit code once they go on after one. UBSan does so unless told to halt.
-GOING_ON = frozenset({Detector.ADDRESS, Detector.UNDEFINED})
+GOING_ON = frozenset({Detector.ADDRESS, Detector.UNDEFINED, Detector.VALGRIND, Detector.CUDA})
+EXIT_CODE_OPTIONS = {Detector.VALGRIND: "error-exitcode", Detector.CUDA: "error-exitcode"}
 
 
-def _off(w: Witnesses, switches: tuple[Switch, ...]) -> bool:
-    return any(s.detector in w.expected and w.switched_off(s.detector, s.option) for s in switches)
+def _set(w: Witnesses, switches: tuple[Switch, ...]) -> Iterator[Line]:
+    """Which of them are set, each as a sentence; an option stands in no certain line of a log."""
+    for switch in switches:
+        value = w.option(switch.detector, switch.option) if switch.detector in w.expected else None
+        if value is not None and value.lower() in switch.values:
+            yield Line(0, f"{switch.option}={value}" + (f": {switch.means}." if switch.means else " is set."))
+
+
+def _leaks_off(w: Witnesses) -> tuple[Line, ...]:
+    return tuple(dict.fromkeys(_set(w, LEAK_SWITCHES)))
 
 
 def _leak_detection_off(w: Witnesses) -> bool:
-    return _off(w, LEAK_SWITCHES)
+    return bool(_leaks_off(w))
+
+
+def _reports_off_by(w: Witnesses) -> tuple[Line, ...]:
+    return tuple(_set(w, OTHER_SWITCHES))
 
 
 def _reports_off(w: Witnesses) -> bool:
-    return _off(w, OTHER_SWITCHES)
+    return bool(_reports_off_by(w))
+
+
+def narrowed(w: Witnesses) -> tuple[Line, ...]:
+    """What the detectors were told not to find or not to tell, and what a cache stood in for."""
+    cached = w.facts.tests.cached if w.facts.tests else 0
+    told = (
+        (Line(0, f"{cached} of the results are repeated from a cache: those tests did not run now."),) if cached else ()
+    )
+    return (*told, *dict.fromkeys(_set(w, (*NARROWERS, *FOR_ALL))))
 
 
 def _not_instrumented(w: Witnesses) -> bool:
@@ -54,7 +131,7 @@ def _reports_elsewhere(w: Witnesses) -> bool:
 
 
 def _has_log_path(w: Witnesses) -> bool:
-    paths = [values.get("log_path", "") for values in w.options.values()]
+    paths = [values.get(name, "") for values in w.options.values() for name in ELSEWHERE]
     return any(path not in ("", "stderr", "stdout") for path in paths)
 
 
@@ -64,6 +141,8 @@ def _exit_code_tells(w: Witnesses) -> bool:
 
 
 def _goes_on(w: Witnesses, detector: Detector) -> bool:
+    if option := EXIT_CODE_OPTIONS.get(detector):  # these tools leave the exit code alone unless told otherwise
+        return w.option(detector, option) in (None, "0")
     by_default = detector is Detector.UNDEFINED and w.option(detector, "halt_on_error") is None
     return by_default or w.switched_off(detector, "halt_on_error")
 
@@ -100,8 +179,9 @@ def _not_instrumented_lines(w: Witnesses) -> tuple[Line, ...]:
     return w.lines(MarkKind.NOT_INSTRUMENTED)
 
 
-def _masking_lines(w: Witnesses) -> tuple[Line, ...]:
-    return w.lines(MarkKind.MASKING)
+def _why_nothing_arrives(w: Witnesses) -> tuple[Line, ...]:
+    paths = {f"{name}={values[name]}" for values in w.options.values() for name in ELSEWHERE if values.get(name)}
+    return (*w.lines(MarkKind.MASKING), *(Line(0, f"{path} is set.") for path in sorted(paths)))
 
 
 BLINDERS: tuple[Blinder, ...] = (
@@ -109,14 +189,14 @@ BLINDERS: tuple[Blinder, ...] = (
         "leak_detection_off",
         Flag.LEAK_DETECTION_OFF,
         _leak_detection_off,
-        _no_lines,
-        "Leak detection is switched off (detect_leaks=0 or leak_check_at_exit=0), so a leak could not be reported.",
+        _leaks_off,
+        "Leak detection is switched off (detect_leaks=0, leak_check_at_exit=0 or --leak-check=no), so a leak could not be reported.",
     ),
     Blinder(
         "reports_off",
         None,
         _reports_off,
-        _no_lines,
+        _reports_off_by,
         "An option tells the sanitizer not to report what it finds.",
     ),
     Blinder(
@@ -130,7 +210,7 @@ BLINDERS: tuple[Blinder, ...] = (
         "reports_elsewhere",
         None,
         _reports_elsewhere,
-        _masking_lines,
+        _why_nothing_arrives,
         "Reports go to a file that did not arrive, and the exit code does not tell of them either.",
     ),
     Blinder(

@@ -62,7 +62,7 @@ def _ci_contradicts_run(j: Judged) -> bool:
 
 def _continue_on_error(j: Judged) -> bool:
     said = str(j.w.claim.env.get("CONTINUE_ON_ERROR", "")).lower() == "true"
-    marked = any("continue-on-error" in mark.text for mark in j.w.marks(MarkKind.MASKING))
+    marked = any("continue-on-error" in f"{mark.value} {mark.text}" for mark in j.w.marks(MarkKind.MASKING))
     return said or marked or (j.s.ci is CiWord.SUCCESS and j.s.exit not in (Exit.ZERO, Exit.UNKNOWN))
 
 

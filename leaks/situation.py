@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from leaks.blindness import blinders
+from leaks.exit_codes import DEATHS_ON_WINDOWS
 from leaks.rows.facts import Line, Mark, TestSummary
 from leaks.witnesses import OFF_WORDS, Witnesses
 from leaks.words import MarkKind
@@ -29,7 +30,7 @@ class Exit(StrEnum):
     ZERO = "zero"
     TIMEOUT = "timeout"  # 124, of timeout(1)
     KILLED = "killed"  # 137 or 143: killed from outside
-    SIGNAL = "signal"  # 132 to 136, 139: died by its own signal
+    SIGNAL = "signal"  # 132 to 136, 139, and the like of Windows: died by its own signal
     OTHER = "other"
 
 
@@ -66,6 +67,7 @@ class Situation(NamedTuple):
     step_success: bool  # the test step itself is called a success
     masked: bool  # the log shows that the exit code is masked
     exit_disputed: bool  # the log ends with another exit code than the claim says
+    silent: bool  # the lane's signs of life stopped before it said how it ended
 
 
 CI_WORDS = {
@@ -77,7 +79,7 @@ CI_WORDS = {
     "timed_out": CiWord.TIMED_OUT,
     "startup_failure": CiWord.STARTUP_FAILURE,
 }
-SIGNAL_EXITS = frozenset({*range(132, 137), 139})
+SIGNAL_EXITS = frozenset({*range(132, 137), 139, *DEATHS_ON_WINDOWS})
 KILL_EXITS = frozenset({137, 143})
 CUDA_OPTION = "protect_shadow_gap"  # ASan and CUDA live together only with this one off
 
@@ -106,6 +108,7 @@ def situate(w: Witnesses) -> Situation:
         step_success=ci_word(w.claim.conclusion) is CiWord.SUCCESS and w.claim.conclusion_scope == "step",
         masked=bool(w.marks(MarkKind.MASKING)),
         exit_disputed=w.log_exit not in (None, w.exit_code),
+        silent=w.claim.silent and w.claim.ended is not True,
     )
 
 
@@ -147,10 +150,10 @@ def misses_an_option(w: Witnesses) -> bool:
 
 
 def executed(tests: TestSummary) -> int | None:
-    """How many tests ran, null where the runner does not say."""
+    """How many tests ran now, null where the runner does not say. A result out of a cache is of another run."""
     if tests.passed is None and tests.failed is None:
         return None if tests.total is None else tests.total - (tests.skipped or 0)
-    return (tests.passed or 0) + (tests.failed or 0)
+    return max(0, (tests.passed or 0) + (tests.failed or 0) - tests.cached)
 
 
 def summary_word(tests: TestSummary | None) -> Summary:

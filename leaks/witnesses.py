@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from leaks.parsing.options import parse
+from leaks.exit_codes import plain
+from leaks.parsing.options import Reader
 from leaks.rows.facts import LaneView, Line, LogFacts, Mark, MergedClaim
 from leaks.words import Detector, MarkKind
 
@@ -18,8 +19,10 @@ VARIABLES: Mapping[Detector, tuple[str, ...]] = {
     Detector.ADDRESS: ("ASAN_OPTIONS", "HWASAN_OPTIONS"),
     Detector.LEAK: ("ASAN_OPTIONS", "HWASAN_OPTIONS", "LSAN_OPTIONS"),
     Detector.UNDEFINED: ("UBSAN_OPTIONS",),
-    Detector.THREAD: ("TSAN_OPTIONS",),
+    Detector.THREAD: ("TSAN_OPTIONS", "GORACE"),
     Detector.MEMORY: ("MSAN_OPTIONS",),
+    Detector.VALGRIND: ("VALGRIND_OPTS",),
+    Detector.CUDA: ("compute-sanitizer",),
 }
 
 DETECTORS_OF_VARIABLE: Mapping[str, tuple[Detector, ...]] = {
@@ -28,7 +31,10 @@ DETECTORS_OF_VARIABLE: Mapping[str, tuple[Detector, ...]] = {
     "LSAN_OPTIONS": (Detector.LEAK,),
     "UBSAN_OPTIONS": (Detector.UNDEFINED,),
     "TSAN_OPTIONS": (Detector.THREAD,),
+    "GORACE": (Detector.THREAD,),
     "MSAN_OPTIONS": (Detector.MEMORY,),
+    "VALGRIND_OPTS": (Detector.VALGRIND,),
+    "compute-sanitizer": (Detector.CUDA,),
 }
 
 # ASan on Linux includes leaks. A tool is looked up by the first part of its word ("compute-sanitizer-memcheck").
@@ -38,6 +44,7 @@ DETECTORS_OF_TOOL: Mapping[str, tuple[Detector, ...]] = {
     "lsan": (Detector.LEAK,),
     "ubsan": (Detector.UNDEFINED,),
     "tsan": (Detector.THREAD,),
+    "go": (Detector.THREAD,),
     "msan": (Detector.MEMORY,),
     "valgrind": (Detector.VALGRIND,),
     "compute": (Detector.CUDA,),
@@ -47,7 +54,7 @@ DETECTORS_OF_TOOL: Mapping[str, tuple[Detector, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """`facts` is empty and `log` false where no log arrived. Exit codes are those of a shell (a signal is 128 and its number)."""
+    """`facts` is empty and `log` false where no log arrived. Exit codes are plain (`leaks/exit_codes.py`)."""
 
     facts: LogFacts
     log: bool
@@ -87,26 +94,21 @@ def gather(facts: LogFacts | None, claim: MergedClaim, lane: LaneView) -> Witnes
         log=facts is not None,
         claim=claim,
         lane=lane,
-        exit_code=log_exit if claim.exit_code is None else shell_exit_code(claim.exit_code),
+        exit_code=log_exit if claim.exit_code is None else plain(claim.exit_code),
         log_exit=log_exit,
         options=options,
         expected=expected_detectors(known, options, lane),
     )
 
 
-def shell_exit_code(code: int) -> int:
-    """Python and some wrappers print a death by signal as its negative number."""
-    return 128 - code if code < 0 else code
-
-
 def last_exit_code(marks: Iterable[Mark]) -> int | None:
     codes = [mark.value for mark in marks if mark.kind is MarkKind.EXIT_CODE and re.fullmatch(r"-?\d+", mark.value)]
-    return shell_exit_code(int(codes[-1])) if codes else None
+    return plain(int(codes[-1])) if codes else None
 
 
 def merged_options(printed: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """What the log prints stands nearer to the process than what came with the upload."""
-    merged = {name: parse(text) for name, text in env.items() if name.endswith("_OPTIONS")}
+    merged = Reader(env).finish()
     for variable, values in printed.items():
         merged.setdefault(variable, {}).update(values)
     return merged

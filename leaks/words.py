@@ -115,6 +115,38 @@ class Change(StrEnum):
     IDENTICAL = "pre_existing_identical"
 
 
+class GateResult(StrEnum):
+    PASS = "pass"  # noqa: S105 - a word, no secret
+    FAIL = "fail"
+    INVALID = "invalid"
+
+
+class GateReason(StrEnum):
+    """What a red-first gate says of the run before a fix and the run after it."""
+
+    PROVEN = "proven"
+    BEFORE_NO_FINDING = "before_no_finding"
+    BEFORE_NO_VERDICT = "before_no_verdict"
+    BEFORE_OTHER_REASON = "before_other_reason"
+    AFTER_NO_VERDICT = "after_no_verdict"
+    ZERO_TESTS = "zero_tests"
+    LEAK_DETECTION_OFF = "leak_detection_off"
+    NOT_INSTRUMENTED = "not_instrumented"
+    SUPPRESSED_NOT_FIXED = "suppressed_not_fixed"
+    FINDING_REMAINS = "finding_remains"
+    NEW_FINDING = "new_finding"
+    OPTIONS_DIFFER = "options_differ"
+    LANE_DIFFERS = "lane_differs"
+
+
+class Growth(StrEnum):
+    """Whether a leak grows with the work that a run does."""
+
+    GROWS = "grows"
+    CONSTANT = "constant"
+    NOT_MEASURED = "not_measured"
+
+
 class MarkKind(StrEnum):
     """What a line of a log says about the lane itself, apart from reports and test summaries."""
 

@@ -43,6 +43,7 @@ from leaks.parsing.streams import Streams, Tool
 from leaks.parsing.tools import (
     asan,
     cuda,
+    drmemory,
     gorace,
     hardened,
     hwasan,
@@ -73,6 +74,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(hwasan.NEEDLES, hwasan.opens),
     Tool(rtsan.NEEDLES, rtsan.opens),
     Tool(cuda.NEEDLES, cuda.opens),
+    Tool(drmemory.NEEDLES, drmemory.opens),
     Tool(kernel.NEEDLES, kernel.opens),
     Tool(kmemleak.NEEDLES, kmemleak.opens),
     Tool(hardened.NEEDLES, hardened.opens),

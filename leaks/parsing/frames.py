@@ -21,6 +21,8 @@ DRIVE = re.compile(r".*(?:^|\s)(?=[A-Za-z]:[\\/])")
 AFTER_PARAMETERS = re.compile(r"(?: (?:const|volatile|noexcept|&&?|\[clone [^\]]{1,80}\]))* (?=\S)")
 SOURCE_ALONE = re.compile(r"\S*\.(?:o|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inc|tcc|cu|cuh|m|mm|rs|go|swift|s|S|asm|f90)")
 SOURCE = re.compile(rf"(?:/.*|{SOURCE_ALONE.pattern})")
+# A bracket with a slash behind it closes in a path.
+LAST_BRACKET = re.compile(r".*[)>\]}](?![/\\])")
 NAMELESS = frozenset({"", "??", "<null>", "<unknown>", "(unknown)", "<compiler-generated>"})
 FUCHSIA_MODULE = re.compile(r" <([^<>]+|<application>)>\+(0x[0-9a-f]+)$")
 
@@ -104,23 +106,13 @@ def _path_start(head: str) -> int:
     drive = DRIVE.match(head)
     if drive:
         return drive.end()
-    end_of_name = _end_of_name(head)
+    brackets = LAST_BRACKET.match(head)
+    end_of_name = brackets.end() if brackets else 0
     after = AFTER_PARAMETERS.match(head, end_of_name) if head[:end_of_name].endswith(")") else None
     if after:
         return after.end()
     slash = head.find(" /", end_of_name)
     return (slash if slash >= 0 else head.rfind(" ")) + 1
-
-
-def _end_of_name(head: str) -> int:
-    """Behind the last bracket that closes in a name. One with a slash behind it closes in a path."""
-    end = len(head)
-    while end:
-        end = max(head.rfind(closing, 0, end) for closing in ")>]}") + 1
-        if head[end : end + 1] not in {"/", "\\"}:
-            return end
-        end -= 1
-    return 0
 
 
 def _with_bare_file(body: str) -> tuple[str, str | None]:

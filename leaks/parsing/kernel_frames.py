@@ -10,7 +10,8 @@ from leaks.evidence import Frame
 LONGEST = 2000  # of a line of the kernel; longer ones are not its own
 WHERE = re.compile(r" in (\S.*)$")
 FRAME = re.compile(
-    r"(?:\[<?\s{0,8}(?:[0-9a-f]{4,16}|inline)\s{0,8}>?\]\s{1,4}){0,2}(?P<guess>\? )?\(?(?P<text>(?P<function>[^\s+()\[\]]{1,400})"
+    r"(?:<[A-Z]{2,8}>\s{1,4})?(?:#\d{1,3} )?(?:\[<?\s{0,8}(?:(?:0x)?[0-9a-f]{4,16}|inlined?)\s{0,8}>?\]\s{1,4}){0,2}"
+    r"(?P<guess>\? )?\(?(?P<text>(?P<function>[^\s+()\[\]]{1,400})"
     r"(?P<offset>\+0x[0-9a-f]{1,8}/0x[0-9a-f]{1,8})?\)?(?: \[(?P<module>[\w-]{1,80})(?: [0-9a-f]{8,40})?\])?"
     r"(?: (?P<file>[^\s:]{1,400}\.[A-Za-z]{1,3}):(?P<line>\d{1,7})(?::\d{1,5})?)?(?: \(discriminator \d{1,9}\))?(?P<inline> \[inline\])?)"
     r"(?P<caller> from \S.{1,400})?(?: \([A-Z]{1,4}\)){0,3}(?: \(unreliable\))?$"

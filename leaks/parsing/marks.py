@@ -170,14 +170,18 @@ TROUBLE = (
         ("suppressions", "to parse suppressions", r"[Ff]ailed to parse suppressions", "AddressSanitizer: failed to parse suppressions."),
         ("link_order", "runtime does not come first", "", "==9==ASan runtime does not come first in initial library list"),
         ("link_order", "incompatible ASan runtimes", "", "==9==Your application is linked against incompatible ASan runtimes."),
-        ("valgrind", "valgrind: ", r"\Avalgrind: (?:failed to start|Fatal error|.{0,80}'impossible' happened)",
+        ("valgrind", "valgrind: ",
+         r"\Avalgrind: (?:failed to start|Fatal error|(?:Unknown|Bad) option|\S+: (?:command not found|No such)|.{0,80}'impossible' happened)",
          "valgrind: failed to start tool 'memcheck' for platform 'amd64-linux'"),
         (CUDA, "before first instrumented API call", "", "========= Error: Target application terminated before first instrumented API call"),
         (CUDA, "Internal Sanitizer Error", "", "========= Internal Sanitizer Error"),
+        (CUDA, "check Error", r"={9} ?Internal (?:Mem|Race|Init|Sync)check Error", "========= Internal Memcheck Error: Initialization failed"),
+        (CUDA, "No attachable process found", "", "========= Error: No attachable process found. compute-sanitizer timed-out."),
         (CUDA, "Unable to find injection library", "", "========= Error: Unable to find injection library libsanitizer-collection.so"),
     )),
     _any(K.LOST_REPORT, "nested bug in the same thread", r"Sanitizer: nested bug in the same thread",
          "AddressSanitizer: nested bug in the same thread, aborting."),
+    _any(K.LOST_REPORT, "Defects: ", r"\A\s*\d+/\d+ MemCheck:? ?#\d+: .{1,300} Defects: [1-9]", "1/2 MemCheck: #1: pool ........   Defects: 5"),
     _any(K.NOT_INSTRUMENTED, "san symbols", r"(?i)\b_*[atm]san symbols\b.{0,80}[:=] ?0\s*\Z", "__asan symbols: 0", "symbols"),
     *(_any(K.SETUP_ERROR, needle, form or re.escape(needle), sample, "protect_shadow_gap") for needle, form, sample in (
         ("cudaErrorMemoryAllocation", "", "ERROR: test case THREW exception: cudaErrorMemoryAllocation: out of memory (context creation)"),
@@ -195,21 +199,19 @@ SYMBOL_COUNT = re.compile(r"\bgrep [^|]{0,80}\b__[a-z]{1,2}san[^|]{0,80}(?:\| *w
 COUNTED = re.compile(r"\bgrep (?:-\w+ )*-\w*c|\bwc -l")
 # A word of every row, as few as possible and none that occurs in a frame: each one is searched for in every line of a log.
 NEEDLES = (
-    "was cancel", "Canceling since", "canceled externally", "Aborted by ", "Finished: ABORTED", "nested steps", "exceeded",
-    "timed out after", "timeout: sending", "shutdown signal", "Killed", "Terminated", "lost communication", "running your job",
-    "Job failed", "Cannot contact ", "went offline", "Unable to resolve action", "exit code", "exit status", "xited with", "exit:",
-    "exit=", "EXIT", "response from daemon", "initialize container", "fatal: ", "ailed to download a", "E: Unable", "E: Failed",
-    "Preparation failed", "llegal option", "No space left", ": No module named ", "|| ", "+ true", "continue-on-error",
-    "CONTINUE_ON_ERROR", "allow_failure", "allowed to fail", "set +e", "| tee", "& tee", "+ tee", "pipefail", "shell: ",
-    "##[group]Run ", "gitlab-runner", "grep ", "***Exception", "(Subprocess ", "test case CRASHED: ", "Segmentation ",
+    "was cancel", "Canceling since", "canceled externally", "Aborted by ", "Finished: ABORTED", "nested steps", "exceeded", "timed out after",
+    "timeout: sending", "shutdown signal", "Killed", "Terminated", "lost communication", "running your job", "Job failed", "Cannot contact ",
+    "went offline", "Unable to resolve action", "exit code", "exit status", "xited with", "exit:", "exit=", "EXIT", "response from daemon",
+    "initialize container", "fatal: ", "ailed to download a", "E: Unable", "E: Failed", "Preparation failed", "llegal option", "No space left",
+    ": No module named ", "|| ", "+ true", "continue-on-error", "CONTINUE_ON_ERROR", "allow_failure", "allowed to fail", "set +e", "| tee", "& tee",
+    "+ tee", "pipefail", "shell: ", "##[group]Run ", "gitlab-runner", "grep ", "***Exception", "(Subprocess ", "test case CRASHED: ", "Segmentation ",
     "Illegal instruction", "Aborted ", "SIGABRT - ", "Bus error", "Floating point e", "Trace/breakpoint", "Fatal Python error",
-    "crashed while running", "(signal: ", "[signal SIG", "[ RUN      ] ", "[doctest] ", "TEST CASE:", " Start ", ".py::", " ... ",
-    "=== RUN ", "LeakSanitizer has", "Tracer caught", "Could not attach", "suspending threads", "ptrace appears",
-    "was not suspended", "gave up on indirect", "CHECK failed", "Shadow memory range", "ShadowMemoryRange failed",
-    "Sanitizer failed to", "FATAL: ", "read suppressions", "parse suppressions", "not come first", "incompatible ASan",
-    "valgrind: ", "first instrumented API", "Internal Sanitizer", "injection library", "nested bug", "san symbols", "Process terminating",
-    "cudaErrorMemoryAllocation", "OUT_OF_MEMORY", "out of memory", "of memory: Kill", "CUDA error", "COMPUTE-SANITIZER", " SUMMARY: ",
-    "| while", "OnError: ", "soft_fail: ",
+    "crashed while running", "(signal: ", "[signal SIG", "[ RUN      ] ", "[doctest] ", "TEST CASE:", " Start ", ".py::", " ... ", "=== RUN ",
+    "LeakSanitizer has", "Tracer caught", "Could not attach", "suspending threads", "ptrace appears", "was not suspended", "gave up on indirect",
+    "CHECK failed", "Shadow memory range", "ShadowMemoryRange failed", "Sanitizer failed to", "FATAL: ", "read suppressions", "parse suppressions",
+    "not come first", "incompatible ASan", "valgrind: ", "first instrumented API", "Internal Sanitizer", "check Error", "attachable process",
+    "injection library", "nested bug", "Defects: ", "san symbols", "Process terminating", "cudaErrorMemoryAllocation", "OUT_OF_MEMORY",
+    "out of memory", "of memory: Kill", "CUDA error", "COMPUTE-SANITIZER", "CUDA-MEMCHECK", " SUMMARY: ", "| while", "OnError: ", "soft_fail: ",
 )  # fmt: skip
 # A search for the words is not the words; neither is a command that the shell traces.
 QUOTED = re.compile(r"\A\s*\++ |\b(?:grep|egrep|rg|sed|awk) ")
@@ -293,7 +295,7 @@ class Reader:
         return traced or bool(SYMBOL_COUNT.search(text) and COUNTED.search(text))
 
     def _cuda(self, number: int, text: str) -> None:
-        if text.startswith("========= COMPUTE-SANITIZER"):
+        if text.startswith(("========= COMPUTE-SANITIZER", "========= CUDA-MEMCHECK")):
             self._unsummed = (K.DETECTOR_FAILED, number, text, "no_summary")
         elif " SUMMARY: " in text:
             self._unsummed = None

@@ -80,10 +80,10 @@ class Layout:
         for start, end, _ in spans:
             shape += f"{start - at}s{end - start}s"
             at = end
-        self._cut = Struct(f"{shape}{len(text) - at}s").unpack
+        self._cut = Struct(f"{shape}{len(text) - at}s").unpack_from
         self._pick_bound = _pick([place for place, span in enumerate(spans) if span.name not in FREE])
         self._pick_decimals = _pick([place for place, span in enumerate(spans) if span.name in DECIMALS])
-        values = self.parts(text)[1]
+        values = self.parts(text, 0)[1]
         self._table = LOWER if b"".join(values) == b"".join(values).lower() else BOTH
         bound = self._pick_bound(values)
         distinct = list(dict.fromkeys(bound))
@@ -92,9 +92,9 @@ class Layout:
         self.kind = spans, self._shape(values), groups
         self.passages: dict[Values, Passage] = {}
 
-    def parts(self, text: bytes) -> tuple[Values, Values]:
-        """What tells the passage, and the values of its variable parts."""
-        parts = self._cut(text)
+    def parts(self, data: bytes, start: int) -> tuple[Values, Values]:
+        """What tells the passage that begins there, and the values of its variable parts."""
+        parts = self._cut(data, start)
         return parts[::2], parts[1::2]
 
     def _shape(self, values: Values) -> tuple[bytes, bytes]:
@@ -148,7 +148,7 @@ class Passages:
         for marker in self._markers.get(opener, ()):
             end = marker.end(data, start)
             for layout in self._layouts.get(end - start, ()) if end > start else ():
-                texts, values = layout.parts(data[start:end])
+                texts, values = layout.parts(data, start)
                 passage = layout.passages.get(texts)
                 if passage and layout.confirms(values):
                     return passage if self._is_news(data, start, passage) else None
@@ -183,7 +183,7 @@ class Passages:
                 del markers[next(iter(markers))]
             markers[marker] = None
         layout = self._layout(Layout(spans, text), len(text))
-        layout.passages[layout.parts(text)[0]] = passage
+        layout.passages[layout.parts(text, 0)[0]] = passage
         self._size += len(text)
 
     def _forget(self) -> None:

@@ -97,7 +97,7 @@ PREFIXES: tuple[Prefix, ...] = (
     _prefix("mpi", "[", r"\[prte-[^\]]{1,80}@(?P<key>\d+,\d+)\]<std(?:out|err)>:(?: |$)", same=True),
     _prefix("kubectl", "[", r"\[(?P<key>pod/[^\]\s]+)\] ", same=True),
     _prefix("death test", "[", r"\[  DEATH   \] (?P<key>)"),
-    _prefix("dmesg", "[", r"\[ *\d+\.\d{4,6}\](?:\[ *[TC]\d+\])? "),
+    _prefix("dmesg", "[", r"\[ *\d+\.\d{4,6}\](?:\[ *[TC]\d+\])? (?:c\d{1,2} +\d{1,7} )?"),
     _prefix("compose", LETTERS, r"(?P<key>[A-Za-z][\w.-]{0,80}[-_]\d{1,6}) +\| ?", same=True),
     _prefix("syslog", LETTERS, rf"{MONTH_DAY} {CLOCK}(?:\.\d{{1,6}})? \S+ (?P<key>[^\s:]+\[\d+\]): ?"),
     _prefix("syslog", LETTERS, rf"{MONTH_DAY} {CLOCK}(?:\.\d{{1,6}})? \S+ kernel: ?"),

@@ -118,15 +118,18 @@ class Walk:
 
     def _pass(self, page: Page, at: int, to: int, *, whole: bool) -> None:
         """Lines that hold no word concern only reports that are open, and the one who asked."""
-        while at < to and (self.number <= self._streams.until or self.asking is not None):
+        streams = self._streams
+        while at < to and (self.number <= streams.until or self.asking is not None):
             end = page.end(at)
-            if not page.is_gap(at, end):
+            if at < end or not page.is_gap(at, end):
                 self._line(page.text(at, end), 0, whole=whole or end < page.size)
-            self.number += page.breaks(end)
+            if page.breaks(end):
+                self.number += 1
             at = end + 1
-            if self._begun and not self._streams.until:
+            if self._begun and not streams.until:
                 self._learn(page, at)
-        self.number += page.count(at, to)
+        if at < to:
+            self.number += page.count(at, to)
 
     def _known(self, page: Page, lines: Lines, line: Wanted) -> Passage | None:
         """Take a report that was read before as a whole, if one begins here. Its lines may still concern others."""

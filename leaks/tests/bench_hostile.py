@@ -4,6 +4,7 @@ Each size is four times the one before. A column that grows by much more than fo
 """
 
 import argparse
+from functools import partial
 
 from leaks.parsing.dispatch import read
 from leaks.tests.bench_plain import seconds
@@ -21,7 +22,7 @@ def main() -> None:
     print(f"{'input':34}", *(f"{size / 1e6:9.2f} MB" for size in sizes), "       MB/s")
     for name in UNITS:
         if options.only in name:
-            times = [seconds(lambda size=size, name=name: read(chunks(name, size))) for size in sizes]
+            times = [seconds(partial(read, chunks(name, size))) for size in sizes]
             steep = "  steeper than linear" if times[2] > TOO_STEEP * times[1] and times[1] > 0.01 else ""
             print(
                 f"{name:34}",

@@ -59,6 +59,11 @@ ROWS = [
         (facts(mark(MarkKind.MASKING, text="continue-on-error is set for this step")), GREEN, LANE),
         (facts(mark(MarkKind.MASKING, text="./tests || true")), GREEN, LANE),
     ),
+    (
+        Flag.CONTINUE_ON_ERROR,
+        (facts(mark(MarkKind.MASKING, text="soft_fail: true", value="continue-on-error")), GREEN, LANE),
+        (facts(mark(MarkKind.MASKING, text="set +e", value="set +e")), GREEN, LANE),
+    ),
     (Flag.CANCELLED, (None, CANCELLED, LANE), (None, RED, LANE)),
     (Flag.CANCELLED_BY_DUPLICATE_RUN, (None, DUPLICATE, LANE), (None, replace(CANCELLED, newer_run=True), LANE)),
     (Flag.ZERO_TESTS, (facts(tests=summary(0)), GREEN, LANE), (facts(), GREEN, LANE)),
@@ -253,6 +258,12 @@ LOG_PATH = {"ASAN_OPTIONS": {"log_path": "/tmp/asan", "exitcode": "0"}}
         ({"UBSAN_OPTIONS": {"log_path": "/tmp/ubsan"}}, GREEN, True),
         ({"UBSAN_OPTIONS": {"log_path": "/tmp/ubsan", "halt_on_error": "1"}}, GREEN, False),
         ({"TSAN_OPTIONS": {"report_bugs": "0"}}, GREEN, True),
+        ({"GORACE": {"log_path": "/tmp/race", "exitcode": "0"}}, GREEN, True),
+        ({"ASAN_OPTIONS": {"start_deactivated": "true"}}, GREEN, True),
+        ({"VALGRIND_OPTS": {"log-file": "vg.%p"}}, GREEN, True),
+        ({"VALGRIND_OPTS": {"log-file": "vg.%p", "error-exitcode": "1"}}, GREEN, False),
+        ({"VALGRIND_OPTS": {"tool": "massif"}}, GREEN, True),
+        ({"compute-sanitizer": {"log-file": "cs.log"}}, GREEN, True),
     ],
 )
 def test_reports_that_cannot_arrive_blind_the_lane(options, claim, blind):

@@ -17,6 +17,9 @@ ALSO = [
     ("FATAL: Code 0x55 is out of application range. Non-PIE build?", K.DETECTOR_FAILED, "shadow_memory"),
     ("continue-on-error: true", K.MASKING, "continue-on-error"),
     ("set +e", K.MASKING, "set +e"),
+    ("./build/tests || echo 'tests failed'", K.MASKING, "|| true"),
+    ("+ ctest -j4 || :", K.MASKING, "|| true"),
+    ("    soft_fail: true", K.MASKING, "continue-on-error"),
 ]
 NO_MARKS = [
     "##[error]Process completed with exit code unknown.",
@@ -28,6 +31,10 @@ NO_MARKS = [
     "sudo apt-get remove -y foo || true",
     "+ rm -rf build || true",
     "continue-on-error: false",
+    "continueOnError: false",
+    "./build/tests || { echo failed; exit 1; }",
+    "./build/tests || echo failed && exit 1",
+    "cat list | while read -r name; do echo $name; done",
     "+ set -e",
     '+ grep "LeakSanitizer has encountered a fatal error" lane.log',
     "12 allowed hosts",
@@ -130,8 +137,16 @@ def test_it_asks_for_the_line_that_no_needle_finds():
         ("##[error]The operation was canceled.", False),
     ],
 )
-def test_a_compute_sanitizer_without_its_summary_checked_nothing(rest, missing):
-    assert ((K.DETECTOR_FAILED, "no_summary") in kinds("========= COMPUTE-SANITIZER\n" + rest)) is missing
+@pytest.mark.parametrize("tool", ["COMPUTE-SANITIZER", "CUDA-MEMCHECK"])
+def test_a_compute_sanitizer_without_its_summary_checked_nothing(rest, missing, tool):
+    assert ((K.DETECTOR_FAILED, "no_summary") in kinds(f"========= {tool}\n{rest}")) is missing
+
+
+@pytest.mark.parametrize(
+    "line", ["valgrind: ./pool_test: command not found", "valgrind: Unknown option: --leak-checks=full"]
+)
+def test_a_valgrind_that_did_not_start_checked_nothing(line):
+    assert (K.DETECTOR_FAILED, "valgrind") in kinds(line)
 
 
 def test_a_flood_is_bounded_keeps_both_ends_and_comes_in_order():

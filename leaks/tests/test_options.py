@@ -49,6 +49,21 @@ SET = [
     ("mpirun -x ASAN_OPTIONS=detect_leaks=0 ./t", "ASAN_OPTIONS", {"detect_leaks": "0"}),
     ("(ASAN_OPTIONS=detect_leaks=0 ./x)", "ASAN_OPTIONS", {"detect_leaks": "0"}),
     ("+ TSAN_OPTIONS= ./t", "TSAN_OPTIONS", {}),
+    ('GORACE="exitcode=0 log_path=/tmp/race" go test ./...', "GORACE", {"exitcode": "0", "log_path": "/tmp/race"}),
+    ("+ valgrind --leak-check=no -q ./t --leak-check=full", "VALGRIND_OPTS", {"leak-check": "no"}),
+    ("$ time valgrind --error-exitcode=1 --quiet ./t --x=1", "VALGRIND_OPTS", {"error-exitcode": "1", "quiet": ""}),
+    (
+        'Memory check command: /usr/bin/valgrind "--log-file=/b/vg.%p" "-q" "--show-leak-kinds=none"',
+        "VALGRIND_OPTS",
+        {"log-file": "/b/vg.%p", "show-leak-kinds": "none"},
+    ),
+    ("+ VALGRIND_OPTS='--leak-check=no --quiet' ctest", "VALGRIND_OPTS", {"leak-check": "no", "quiet": ""}),
+    (
+        "compute-sanitizer --tool memcheck --error-exitcode 1 ./t --tool x",
+        "compute-sanitizer",
+        {"tool": "memcheck", "error-exitcode": "1"},
+    ),
+    ("+ ASAN_OPTIONS=detect_leaks=0 cmake -E env ./t", "ASAN_OPTIONS", {"detect_leaks": "0"}),
 ]
 NOT_SET = [
     "    Hint: use TSAN_OPTIONS=second_deadlock_stack=1 to get more informative warning message",
@@ -59,6 +74,12 @@ NOT_SET = [
     "+ grep ASAN_OPTIONS=detect_leaks=0 log",
     "see XASAN_OPTIONS=foo=1",
     "$ASAN_OPTIONS=foo=1",
+    "==1== Rerun with --leak-check=full to see details of leaked memory",
+    "see the manual of valgrind --leak-check=no",
+    "    Start 1: valgrind --leak-check=no",
+    "    by 0x4846828: malloc (in /usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so)",
+    "+ ASAN_OPTIONS=detect_leaks=0 cmake --build build",
+    "$ ASAN_OPTIONS=detect_leaks=0 ./configure --enable-x",
 ]
 
 
@@ -98,3 +119,14 @@ def test_the_log_stands_nearer_than_the_environment_that_came_with_it():
 def test_a_hostile_line_adds_a_bounded_number_of_options():
     line = "+ export ASAN_OPTIONS=" + ":".join(f"o{n}=1" for n in range(5000))
     assert len(read(line)["ASAN_OPTIONS"]) <= options.MOST_NAMES
+
+
+def test_what_is_unset_is_forgotten():
+    reader = feed(Reader({}), "+ export ASAN_OPTIONS=detect_leaks=0\n+ unset ASAN_OPTIONS")
+    assert reader.finish() == {}
+    assert feed(reader, "+ export ASAN_OPTIONS=exitcode=0").finish() == {"ASAN_OPTIONS": {"exitcode": "0"}}
+
+
+@pytest.mark.parametrize("text", ["a=yes", "a=true", "a=1", "a=0:a=1", 'b="x:y",a=1', "suppressions='/a b':a=1"])
+def test_the_last_value_stands_as_it_was_written(text):
+    assert parse(text)["a"] in {"yes", "true", "1"}

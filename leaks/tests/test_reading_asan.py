@@ -125,6 +125,15 @@ class TestHeaders:
     def test_what_only_looks_like_one_is_no_report(self, line):
         assert log(line + "\n", STACK).reports == ()
 
+    def test_a_hard_limit_on_memory_ends_the_process(self):
+        profile = "HEAP PROFILE at RSS 6222Mb\n1024 byte(s) (99%) in 2 allocation(s)\n"
+        evidence = log("==7==AddressSanitizer: hard rss limit exhausted (6144Mb vs 6222Mb)\n", profile, STACK)
+        (report,) = evidence.reports
+        assert (report.kind, report.pid, report.frames, report.truncated) == ("hard-rss-limit-exhausted", 7, (), False)
+
+    def test_a_soft_limit_on_memory_is_no_report(self):
+        assert log("==7==AddressSanitizer: soft rss limit exhausted (6144Mb vs 6222Mb)\n").reports == ()
+
     def test_a_copy_of_a_header_is_no_second_report(self):
         report = only(HEADER, ACCESS, STACK, SUMMARY, "::error::" + HEADER, "done\n")
         assert report.count == 1

@@ -346,6 +346,9 @@ unreferenced object 0xffff888107c50a80 (size 64):
         ("[c000000001] [c0000000002] f+0x1/0x2 (unreliable)", "f", None, None, None),
         ("[<c0010f54>] (unwind_backtrace) from [<c000c5d8>] (show_stack+0x10/0x14)", "unwind_backtrace", None, None, None),
         ("f+0x1/0x2 lib/x.c:15 (discriminator 3)", "f", "lib/x.c", 15, None),
+        ("<EOI>  [<ffffffff81b2e7d9>] pool_keep+0x45/0x6c", "pool_keep", None, None, None),
+        ("#12 [<0x000000000062ae14>] pool_keep+0x134/0x190", "pool_keep", None, None, None),
+        ("[<     inlined    >] pool_grow+0x2a9/0x331 mm/pool.c:261", "pool_grow", "mm/pool.c", 261, None),
     ],
 )  # fmt: skip
 def test_a_frame_of_the_kernel(text, function, file, line, module):

@@ -166,12 +166,14 @@ def test_who_else_wants_a_line_of_a_report_still_gets_it(taken):
     evidence = read([data])
     assert taken
     assert evidence == read([data], fast=False)
+    assert evidence.facts.build
     assert evidence.facts.build.line == data.count(b"\n", 0, data.rindex(b"Building")) + 1
 
 
 def test_a_name_that_has_become_a_prefix_makes_another_report_of_the_same_bytes(taken):
     logs = [process(20_000 + n).replace("    #1 0x", "[relay] x #1 0x") for n in range(12)]
-    lesson = "[relay] ==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x55d01c8ea0e1 bp 0x1 sp 0x2 T0)\n[relay] ==7==ABORTING\n"
+    header = "==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x55d01c8ea0e1 bp 0x1 sp 0x2 T0)"
+    lesson = f"[relay] {header}\n[relay] ==7==ABORTING\n"
     data = "".join([*logs[:6], lesson, *logs[6:]]).encode()
     evidence = read([data])
     assert taken

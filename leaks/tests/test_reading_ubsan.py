@@ -148,6 +148,22 @@ class TestStacks:
         evidence = log("tail of the log\n", SUMMARY)
         assert (evidence.reports, [mark.kind for mark in evidence.facts.marks]) == ((), [MarkKind.LOST_REPORT])
 
+    @pytest.mark.parametrize("tool", ["AddressSanitizer", "MemorySanitizer", "ThreadSanitizer", "LeakSanitizer"])
+    def test_the_summary_may_go_by_the_name_of_the_tool_beside_it(self, tool):
+        evidence = log(LINE, STACK, "\n", SUMMARY.replace("UndefinedBehaviorSanitizer", tool))
+        assert [(report.tool, report.kind) for report in evidence.reports] == [
+            ("ubsan", "undefined-behavior:signed-integer-overflow")
+        ]
+        assert evidence.facts.marks == ()
+
+    def test_such_a_summary_without_its_line_is_a_lost_report_too(self):
+        evidence = log(SUMMARY.replace("UndefinedBehaviorSanitizer", "AddressSanitizer"))
+        assert (evidence.reports, [mark.kind for mark in evidence.facts.marks]) == ((), [MarkKind.LOST_REPORT])
+
+    def test_an_indented_line_has_its_place(self):
+        (report,) = log("\t", LINE).reports
+        assert report.place.file == "src/calc.cpp"
+
     def test_a_place_may_be_unknown(self):
         (report,) = log(
             "<unknown>: runtime error: shift exponent 40 is too large for 32-bit type 'int'\n", STACK, "\n"

@@ -500,6 +500,17 @@ def test_a_process_without_its_error_summary_is_cut():
     assert log(said(BANNER), "All 5 tests passed\n", said(END)).facts.ends_in_block is None
 
 
+def test_what_a_process_says_last_is_what_a_cut_is_measured_from():
+    late = said("Warning: set address range perms: large range [0x1, 0x2)")
+    assert log(said(BANNER), "value\n" * 50, late).facts.ends_in_block is not None
+    assert log(said(BANNER), late, "value\n" * 50).facts.ends_in_block is None
+
+
+def test_stacks_of_a_report_are_bounded():
+    report = only(said("Invalid read of size 4\n" + STACK * 1000 + "\n"))
+    assert (len(report.frames), 10 < len(report.stacks) < 100) == (2, True)
+
+
 def test_the_test_that_runs_is_the_owner_of_a_report():
     report = only(
         said(BANNER),

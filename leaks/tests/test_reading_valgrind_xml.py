@@ -158,6 +158,7 @@ def test_declared_entities_are_not_expanded():
             Role.PREVIOUS_ACCESS,
         ),
         ("  <auxwhat>Lock at 0x1 was first observed</auxwhat>\n", Role.OTHER),
+        ("  <auxwhat>followed by a later acquisition of lock at 0x1</auxwhat>\n", Role.OTHER),
         ("  <allocation_context>\n", Role.ALLOCATED),
         ("  <other_segment_start>\n", Role.OTHER),
         ("  <first_observed_at>\n    <what>mutex</what>\n    <address>0x1</address>\n", Role.OTHER),
@@ -199,6 +200,12 @@ def test_a_forked_child_writes_a_second_body_behind_the_first():
     first, second = log(HEAD, LOST, TAIL, "\n", READ, LOST, TAIL).reports
     assert (first.kind, first.count, first.bytes, first.pid) == ("valgrind-definitely-lost", 2, 90, 811)
     assert (second.kind, second.pid) == ("valgrind-invalid-read", None)
+
+
+def test_an_error_inside_of_another_ends_that_one():
+    first, second = log(HEAD, READ[: READ.index("<fn>main")], LOST, TAIL).reports
+    assert (first.kind, first.truncated, functions(first.frames)) == ("valgrind-invalid-read", True, ["check", None])
+    assert (second.kind, second.truncated) == ("valgrind-definitely-lost", False)
 
 
 def test_a_file_without_its_head_is_read():

@@ -37,7 +37,7 @@ class Recorder:
 
 
 def walked(data, words):
-    heard = []
+    heard: list[tuple[int, str, int]] = []
     recorders = [Recorder(1 << place, heard) for place in range(len(words))]
     streams = Streams((), 10, lambda _key: None)
     walk = Walk(list(zip(words, recorders, strict=True)), recorders[-1], streams, Prefixes(), fast=True)

@@ -27,6 +27,10 @@ LISTS = {
         """,
         (15, 13, 2, 3),
     ),
+    "lit in narrow columns": (
+        "\nTesting Time: 1.23s\n\nTotal Discovered Tests: 5\n  Skipped: 1 (20.00%)\n  Passed : 3 (60.00%)\n  Failed : 1 (20.00%)\n",
+        (4, 3, 1, 1),
+    ),
     "lit without failures": ("\nTesting Time: 1.23s\n  Passed: 12\n", (12, 12, 0, 0)),
     "mocha": ("\n  12 passing (1s)\n  2 pending\n  1 failing\n", (13, 12, 1, 2)),
     "mocha without tests": ("\n  0 passing (1ms)\n", (0, 0, 0, 0)),

@@ -104,8 +104,8 @@ FORMS = (
     ),
     _form(
         "boost-ext/ut",
-        "All tests passed (",
-        rf"All tests passed \({N} asserts? in (?P<total>{N}) tests?\)",
+        "ll tests passed (",
+        rf"(?:Suite '.{{1,80}}': )?[Aa]ll tests passed \({N} asserts? in (?P<total>{N}) tests?\)",
         "All tests passed (30 asserts in 12 tests)",
     ),
     _form(
@@ -113,6 +113,25 @@ FORMS = (
         "tests: ",
         rf"tests:\s{{1,12}}(?P<total>{N}) \| (?P<failed>{N}) failed",
         "tests:   12 | 1 failed",
+    ),
+    _form(
+        "pg_regress",
+        " tests passed.",
+        rf"(?:# | )?All (?P<total>{N}) tests passed\.\s*$",
+        "# All 222 tests passed.",
+    ),
+    _form(
+        "pg_regress",
+        " tests failed",
+        rf"(?:# | )?(?P<failed>{N}) of (?P<total>{N}) tests failed(?:\.|, {N} of these failures ignored\.)\s*$",
+        "# 1 of 222 tests failed.",
+    ),
+    _form(
+        "KUnit",
+        "Testing complete. ",
+        rf"Testing complete\. (?:Ran (?P<total>{N}) tests: )?[Pp]assed: (?P<passed>{N})(?:, [Ff]ailed: (?P<failed>{N}))?"
+        rf"(?:, [Cc]rashed: (?P<errors>{N}))?(?:, [Ss]kipped: (?P<skipped>{N}))?",
+        "Testing complete. Ran 12 tests: passed: 10, failed: 1, skipped: 1",
     ),
     _form(
         "sqlite",

@@ -90,9 +90,8 @@ class Record(Spoken):
         self.sure = wording.sure
         self.paused = False
         self.again = wording.kind.isupper()  # a deadly signal: the access that caused it may have been reported
-        self.caused = (
-            not self.again
-        )  # of a signal that was raised, no cause is printed: what the program died of is no report
+        # Of a signal that was raised, no cause is printed: what the program died of is no report.
+        self.caused = not self.again
         if not self.sure:  # no report yet, so no log ends in it
             self.patience = GUESS_PATIENCE
             self.last = number - 2
