@@ -29,6 +29,8 @@ lint: .venv/dev  ## Check style, formatting and types
 
 bench: .venv/dev  ## Measure speed and memory on generated data
 	$(BIN)/python -m leaks.tests.bench_reading
+	$(BIN)/python -m leaks.tests.bench_hostile
+	$(BIN)/python -m leaks.tests.bench_signatures
 	$(BIN)/python -m dashboard.tests.bench_pages
 
 fuzz: .venv/dev  ## Fuzz the readers, SECONDS=600 for each way in
