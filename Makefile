@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 SECONDS ?= 600
+CORPUS ?=
 UV := uv==0.13.9
 BIN := .venv/bin
 
@@ -30,7 +31,7 @@ lint: .venv/dev  ## Check style, formatting and types
 bench: .venv/dev  ## Measure speed and memory on generated data
 	$(BIN)/python -m leaks.tests.bench_reading
 	$(BIN)/python -m leaks.tests.bench_hostile
-	$(BIN)/python -m leaks.tests.bench_signatures
+	$(BIN)/python -m leaks.tests.bench_signatures $(CORPUS)
 	$(BIN)/python -m dashboard.tests.bench_pages
 
 fuzz: .venv/dev  ## Fuzz the readers, SECONDS=600 for each way in
