@@ -42,6 +42,7 @@ def read(data, limits=None, size=None):
         (b"\x1b[1m\x1b[31mred\x1b[0m\n", [(1, "red")]),
         ("\x9b31mred\x9b0m\n".encode(), [(1, "red")]),
         (b"\x1b]8;;http://x\x07link\x1b]8;;\x07\n", [(1, "link")]),
+        (b"\x1b_bk;t=1700000000000\x07make\n", [(1, "make")]),
         (b"section_start:1700000000:build\r\x1b[0Kmake\n", [(1, "section_start:1700000000:build"), (1, "make")]),
         (b"form\x0cfeed \x0b \x1c\n", [(1, "form\x0cfeed \x0b \x1c")]),
         ("one\u2028still one\u0085\n".encode(), [(1, "one\u2028still one\u0085")]),

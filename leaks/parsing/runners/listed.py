@@ -103,12 +103,12 @@ LISTINGS = (
     ),
 )  # fmt: skip
 NEEDLES = (
-    "Testing Time: ", "Total Discovered Tests: ", "Expected Passes", "Expected Failures", "Passed: ", "Passed : ", "Passed With Retry", "Expectedly Failed",
-    "Unexpected", "Individual Timeouts", "Unresolved", "Failed: ", "Failed : ", "Timed Out", "Unsupported", "Skipped Tests", "Skipped: ", "Skipped  ",
+    "Testing Time: ", "Total Discovered Tests: ", "Expected Passes", "Expected Failures", "Passed: ", "Passed With Retry", "Expectedly Failed",
+    "Unexpected", "Individual Timeouts", "Unresolved", "Failed: ", "Timed Out", "Unsupported", "Skipped Tests", "Skipped: ", "Skipped  ",
     "Excluded", "Failed  ", "Passed  ", " passing (", " failing", " pending", "Number of tests : ",
     "Tests passed ", "Expected fail ", "Tests failed ", "Tests borked ", "Tests leaked ", "Tests skipped ", "Run Summary: ", " tests  ",
     " test(s)", " Summary", "# of ", "Total tests: ", "Count of ", "== Tests result: ", " OK.", " tests failed:", " test failed:",
-    " re-run test", " skipped:",
+    " re-run test", " skipped:", "Passed : ", "Failed : ",
 )  # fmt: skip
 
 
