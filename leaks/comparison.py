@@ -1,7 +1,7 @@
 """Comparing two sides leak by leak: a table, the first row that holds decides.
 
 Only sides that prove something can be compared, and only under the same detectors and detecting options. What the head could not have
-shown is unknown, never fixed.
+shown is unknown, never fixed: it died before the leak check, ran fewer tests, or suppresses it.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,8 +9,10 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from leaks.folding import has_verdict, suppressed_total_grew
-from leaks.rows.comparison import Compared, Measure, Side, SignatureChange
+from leaks.hiding import explaining
+from leaks.rows.comparison import Compared, Side, SignatureChange
 from leaks.rows.facts import Judgement, LogFacts
+from leaks.situation import executed
 from leaks.words import Change, Comparison, Flag, Reason, Verdict
 
 DETECTING_PREFIXES = ("detect_", "use_")
@@ -44,6 +46,7 @@ DEFAULTS = {
 }
 HALTS_BY_DEFAULT = {"ASAN_OPTIONS": "1", "MSAN_OPTIONS": "1"}
 YES_NO = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+ONLY_UNKNOWN = "only_unknown"  # nothing is proven, and still it is told what is unknown
 
 
 class Pair(NamedTuple):
@@ -85,35 +88,46 @@ def _plain(name: str, value: str) -> str:
 def changes_between(base: Side, head: Side) -> tuple[SignatureChange, ...]:
     """One row a signature, in the order of the words of `Change`, then by name."""
     names = base.signatures.keys() | head.signatures.keys()
-    rows = [_change(name, base.signatures.get(name), head.signatures.get(name), head) for name in names]
+    rows = [_change(name, base, head) for name in names]
     order = list(Change)
     return tuple(sorted(rows, key=lambda row: (order.index(row.change), row.signature)))
 
 
-def _change(name: str, before: Measure | None, after: Measure | None, head: Side) -> SignatureChange:
-    change = _change_word(before, after, head)
+def _change(name: str, base: Side, head: Side) -> SignatureChange:
+    before, after = base.signatures.get(name), head.signatures.get(name)
+    change = _change_word(name, base, head)
     return SignatureChange(name, change, before, after, CHANGE_SENTENCES[change])
 
 
-def _change_word(before: Measure | None, after: Measure | None, head: Side) -> Change:
+def _change_word(name: str, base: Side, head: Side) -> Change:
+    before, after = base.signatures.get(name), head.signatures.get(name)
     if before is None:
         return Change.INTRODUCED
     if after is None:
-        return Change.FIXED if could_have_shown(head, before) else Change.UNKNOWN
+        return Change.FIXED if could_have_shown(name, base, head) else Change.UNKNOWN
     same = (before.bytes, before.objects, before.count) == (after.bytes, after.objects, after.count)
     return Change.IDENTICAL if same else Change.OTHER_BYTES
 
 
-def could_have_shown(side: Side, measure: Measure) -> bool:
-    """A leak shows in the leak check, after the tests; any other finding shows once the tests have run."""
-    return side.tests_complete and (side.leak_check_done or not measure.leak)
+def could_have_shown(name: str, base: Side, head: Side) -> bool:
+    """Whether the head would show a signature of the base if it were still there.
+
+    A leak shows in the leak check, after the tests; any other finding once the tests have run. Which test a finding hangs on is
+    seldom told, so the head must have run as many as the base.
+    """
+    checked = head.leak_check_done or not base.signatures[name].leak
+    return head.tests_complete and checked and not ran_fewer_tests(base, head) and name not in head.hides
+
+
+def ran_fewer_tests(base: Side, head: Side) -> bool:
+    return base.tests is not None and head.tests is not None and head.tests < base.tests
 
 
 CHANGE_SENTENCES: Mapping[Change, str] = {
     Change.INTRODUCED: "Found at the head and not at the base.",
     Change.OTHER_BYTES: "Found on both sides, with other sizes or counts.",
     Change.FIXED: "Found at the base; the head would have shown it and did not.",
-    Change.UNKNOWN: "Found at the base; the head ended before it could have shown it.",
+    Change.UNKNOWN: "Found at the base; the head could not have shown it: it ended before, ran fewer tests, or suppresses it.",
     Change.IDENTICAL: "Found on both sides, the same to the byte.",
 }
 
@@ -123,8 +137,10 @@ def _lost_its_findings(side: Side) -> bool:
 
 
 def _suppressed_grew(p: Pair) -> bool:
+    """By the tables that both runs printed, or because a rule of the head is known to match what the base found."""
     before = (p.base.suppressed_bytes, p.base.suppressed_count)
-    return suppressed_total_grew(before, (p.head.suppressed_bytes, p.head.suppressed_count))
+    grew = suppressed_total_grew(before, (p.head.suppressed_bytes, p.head.suppressed_count))
+    return grew or bool(p.head.hides.keys() & p.base.signatures.keys())
 
 
 # fmt: off
@@ -157,8 +173,8 @@ COMPARISONS: tuple[Row, ...] = (
         "Findings of the base are gone, and the head would have shown them."),
     Row("pre_existing", lambda p: p.any(Change.IDENTICAL, Change.OTHER_BYTES), Comparison.PRE_EXISTING,
         "Every finding of the head is at the base as well."),
-    Row("only_unknown", lambda p: p.any(Change.UNKNOWN), Comparison.NOT_COMPARABLE,
-        "The head ended before it could have shown what the base found."),
+    Row(ONLY_UNKNOWN, lambda p: p.any(Change.UNKNOWN), Comparison.NOT_COMPARABLE,
+        "The head could not have shown what the base found: it ended before, or ran fewer tests."),
     Row("no_findings", lambda _: True, Comparison.NO_FINDINGS,
         "Neither side found anything."),
 )
@@ -168,8 +184,24 @@ COMPARISONS: tuple[Row, ...] = (
 def compare(base: Side, head: Side) -> Compared:
     pair = Pair(base, head, changes_between(base, head))
     row = next(row for row in COMPARISONS if row.holds(pair))
-    comparable = row.result is not Comparison.NOT_COMPARABLE
-    return Compared(row.result, row.rule, row.sentence, pair.changes if comparable else ())
+    if row.result is Comparison.NOT_COMPARABLE and row.rule != ONLY_UNKNOWN:
+        return Compared(row.result, row.rule, row.sentence)
+    return Compared(row.result, row.rule, row.sentence, pair.changes, hidden_between(pair))
+
+
+def hidden_between(pair: Pair) -> tuple[str, ...]:
+    """What the head's suppressions hide and the base's did not: the signatures that make up the growth of the suppressed total."""
+    base, head = pair.base, pair.head
+    if not _suppressed_grew(pair):
+        return ()
+    fresh = {name: measure for name, measure in head.hides.items() if name not in base.hides} or head.hides
+    grown = head.suppressed_bytes - base.suppressed_bytes, head.suppressed_count - base.suppressed_count
+    return explaining(grown, fresh)
+
+
+def tests_run(facts: LogFacts) -> int | None:
+    """How many tests ran to an end, null where no runner counted."""
+    return executed(facts.tests) if facts.tests is not None else None
 
 
 def ran_all_tests(facts: LogFacts, judgement: Judgement) -> bool:

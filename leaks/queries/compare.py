@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from django.db.models import Case, IntegerField, QuerySet, Value, When
 
 from leaks import comparison
-from leaks.models import LaneOutcome, Project
+from leaks.models import LaneOutcome, Project, Signature
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref, total
-from leaks.queries.sides import Seen, seen_in, side_of
+from leaks.queries.sides import Seen, pair_of, seen_in
 from leaks.rows.compare_pages import ChangeGroup, ChangeRow, ComparePage, ShownSide
 from leaks.rows.comparison import Compared, Measure, SignatureChange
 from leaks.rows.leak_pages import Amount
@@ -67,7 +67,7 @@ def _no_control(head: LaneOutcome) -> str:
 
 def _compared(choices: tuple[OutcomeRef, ...], base: LaneOutcome, head: LaneOutcome, by_itself: bool) -> ComparePage:
     seen = seen_in([base, head])
-    sides = side_of(base, seen), side_of(head, seen)
+    sides = pair_of(base, head, seen)
     result = comparison.compare(*sides)
     refused = result.result is Comparison.NOT_COMPARABLE
     changes = comparison.changes_between(*sides)

@@ -159,7 +159,15 @@ def _part(part: Part) -> PartRow:
         verdict=part.judgement.get("verdict") or "",
         reason=part.judgement.get("reason") or "",
         heartbeat_at=part.heartbeat_at,
+        progress=part.progress,
+        silent=part.silent,
     )
+
+
+def unended_parts(outcome: LaneOutcome) -> tuple[PartRow, ...]:
+    """Parts that gave signs of life and have not said how they ended."""
+    rows = (_part(part) for part in Part.objects.filter(outcome=outcome).order_by("index", "name"))
+    return tuple(row for row in rows if row.unended)
 
 
 def _claim_rows(outcome: LaneOutcome) -> list[Claim]:

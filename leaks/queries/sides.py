@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from django.db.models import Q, QuerySet, Sum
@@ -37,7 +38,6 @@ class Seen(NamedTuple):
     facts: Mapping[int, LogFacts]
     suppressed: Mapping[int, tuple[int, int]]
     detectors: Mapping[int, frozenset[Detector]]
-    hidden: Mapping[int, Mapping[str, Measure]]
 
 
 def seen_in(outcomes: Sequence[LaneOutcome]) -> Seen:
@@ -49,7 +49,14 @@ def seen_in(outcomes: Sequence[LaneOutcome]) -> Seen:
         facts=_facts(outcomes),
         suppressed=_suppressed(outcomes),
         detectors=_expected(outcomes),
-        hidden=_hidden(outcomes),
+    )
+
+
+def pair_of(base: LaneOutcome, head: LaneOutcome, seen: Seen) -> tuple[Side, Side]:
+    """Both sides, and what suppressions hide on each: leaks that other lanes show on its commit, and at the head those of the base."""
+    return (
+        replace(side_of(base, seen), hides=_hidden(base, [base])),
+        replace(side_of(head, seen), hides=_hidden(head, [base, head])),
     )
 
 
@@ -57,14 +64,13 @@ def side_of(outcome: LaneOutcome, seen: Seen) -> Side:
     facts = seen.facts.get(outcome.pk, LogFacts())
     suppressed_bytes, suppressed_count = seen.suppressed.get(outcome.pk, (0, 0))
     judgement = _judgement(outcome)
-    signatures = _measures(seen.amounts.get(outcome.pk, {}), seen.signatures)
     return Side(
         lane=outcome.lane.name,
         verdict=judgement.verdict,
         reason=judgement.reason,
         detectors=seen.detectors[outcome.pk],
         options=merged_options(facts.options, outcome.options),
-        signatures=signatures,
+        signatures=_measures(seen.amounts.get(outcome.pk, {}), seen.signatures),
         suppressed_bytes=suppressed_bytes,
         suppressed_count=suppressed_count,
         tests_complete=comparison.ran_all_tests(facts, judgement),
@@ -72,7 +78,6 @@ def side_of(outcome: LaneOutcome, seen: Seen) -> Side:
         cut=comparison.is_cut(facts, judgement),
         tests=comparison.tests_run(facts),
         flags=frozenset(judgement.flags),
-        hides={name: one for name, one in seen.hidden.get(outcome.pk, {}).items() if name not in signatures},
     )
 
 
@@ -145,22 +150,20 @@ def _judgement(outcome: LaneOutcome) -> Judgement:
 # --- What suppressions hide ------------------------------------------------------------------------------------------
 
 
-def _hidden(outcomes: Sequence[LaneOutcome]) -> Mapping[int, Mapping[str, Measure]]:
-    """Leaks that these outcomes, or other lanes on their commits, show, by each outcome whose rules would hide them.
+def _hidden(outcome: LaneOutcome, shown: Sequence[LaneOutcome]) -> Mapping[str, Measure]:
+    """Leaks that the outcome's rules would hide and that it does not show, out of those on its commit and in `shown`.
 
-    Nothing is asked of the database beyond the rules where no run had any, which is the ordinary case.
+    Nothing but the rules is asked of the database where a run had none, which is the ordinary case.
     """
-    rules = {outcome.pk: found for outcome in outcomes if (found := _rules(outcome))}
+    rules = _rules(outcome)
     if not rules:
         return {}
-    commits = {outcome.run.commit_id for outcome in outcomes}
-    shown = LaneOutcome.objects.filter(
-        Q(run__commit__in=commits) | Q(pk__in=[outcome.pk for outcome in outcomes]), withdrawn_at=None
+    others = LaneOutcome.objects.filter(
+        Q(run__commit=outcome.run.commit_id) | Q(pk__in=[one.pk for one in shown]), withdrawn_at=None
     )
-    leaks = Sighting.objects.filter(outcome__in=shown, finding=True, key__signature__family="leak")
-    stacks = _stacks_of(leaks)
-    measures = _largest(leaks)
-    return {pk: _matched(found, stacks, measures) for pk, found in rules.items()}
+    leaks = Sighting.objects.filter(outcome__in=others, finding=True, key__signature__family="leak")
+    own = Sighting.objects.filter(outcome=outcome).values("key__signature")
+    return _matched(rules, leaks.exclude(key__signature__in=own))
 
 
 def _rules(outcome: LaneOutcome) -> list[Rule]:
@@ -185,14 +188,16 @@ def _stacks_of(leaks: QuerySet[Sighting]) -> Mapping[str, list[set[str]]]:
 def _largest(leaks: QuerySet[Sighting]) -> Mapping[str, Measure]:
     """Signature → the most that one outcome shows of it."""
     found: dict[str, Measure] = {}
-    rows = leaks.values("outcome_id", "key__signature__public_id").annotate(**SUMS)
-    for row in rows.order_by("bytes", "objects", "records"):
-        found[row["key__signature__public_id"]] = Measure(row["records"], row["bytes"], row["objects"])
+    rows = leaks.values("outcome_id", "key__signature__public_id").annotate(
+        size=Sum("leaked_bytes"), pieces=Sum("leaked_objects"), records=Sum("count")
+    )
+    for row in rows.order_by("size", "pieces", "records"):
+        found[row["key__signature__public_id"]] = Measure(row["records"], row["size"], row["pieces"])
     return found
 
 
-def _matched(
-    rules: list[Rule], stacks: Mapping[str, list[set[str]]], measures: Mapping[str, Measure]
-) -> dict[str, Measure]:
+def _matched(rules: Sequence[Rule], leaks: QuerySet[Sighting]) -> dict[str, Measure]:
     """Hidden as a whole: a signature one of whose stacks no rule matches would be shown by it."""
+    measures = _largest(leaks)
+    stacks = _stacks_of(leaks)
     return {name: measures[name] for name, known in stacks.items() if all(hides(rules, texts) for texts in known)}

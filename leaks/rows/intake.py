@@ -18,6 +18,14 @@ class SubmittedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SubmittedRules:
+    """A suppression file that a run used: its name and its exact text."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Submission:
     """One statement of one source about one part of one outcome, with any number of logs (none: a claim without a log).
 
@@ -57,8 +65,15 @@ class Submission:
     progress: str | None = None
     canary: str | None = None
     announced_bytes: int | None = None  # of all logs of the part together, where not all of it could be sent
+    # What only a provider's event says: the job by its full name, how far it came, and whose the conclusion is.
+    job: str = ""
+    status: str = ""
+    has_job: bool | None = None
+    steps_reached: int | None = None
+    conclusion_scope: str | None = None
     raw: str = ""
     files: tuple[SubmittedFile, ...] = ()
+    rules: tuple[SubmittedRules, ...] = ()  # suppression files; what several submissions say of a run is added up
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,7 +207,10 @@ class SuppressionRow:
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """One shard or matrix job of an outcome and what it alone comes to."""
+    """One shard or matrix job of an outcome and what it alone comes to.
+
+    `heartbeat_at`: when its last sign of life came, and `progress` what it told; `silent`: none came for too long.
+    """
 
     name: str
     index: int | None
@@ -217,6 +220,13 @@ class PartRow:
     verdict: str
     reason: str
     heartbeat_at: datetime | None
+    progress: str
+    silent: bool
+
+    @property
+    def unended(self) -> bool:
+        """It gave signs of life and has not said how it ended."""
+        return self.heartbeat_at is not None and self.conclusion is None and self.exit_code is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +290,10 @@ class OutcomePage:
     supersedes: tuple[OutcomeRef, ...]
     rerun_of: OutcomeRef | None
     reruns: tuple[OutcomeRef, ...]
+
+    @property
+    def unended(self) -> tuple[PartRow, ...]:
+        return tuple(part for part in self.parts if part.unended)
 
     @property
     def busy(self) -> bool:

@@ -52,6 +52,10 @@ ROWS = [
     ("pre_existing", BASE, BASE, Comparison.PRE_EXISTING),
     ("pre_existing", BASE, side(signatures={POOL: Measure(4, 76416, 4)}), Comparison.PRE_EXISTING),
     ("pre_existing", side(signatures={POOL: LEAK, DBUF: LEAK}), CUT, Comparison.PRE_EXISTING),
+    ("suppressed_total_grew", BASE, replace(CLEAN, hides={POOL: LEAK}), Comparison.SUPPRESSED_TOTAL_GREW),
+    ("no_findings", CLEAN, replace(CLEAN, hides={POOL: LEAK}), Comparison.NO_FINDINGS),
+    ("fixed", replace(BASE, tests=57), replace(CLEAN, tests=57), Comparison.FIXED),
+    ("only_unknown", replace(BASE, tests=57), replace(CLEAN, tests=56), Comparison.NOT_COMPARABLE),
     ("only_unknown", BASE, replace(CLEAN, tests_complete=False), Comparison.NOT_COMPARABLE),
     ("no_findings", CLEAN, CLEAN, Comparison.NO_FINDINGS),
     ("no_findings", replace(CLEAN, suppressed_bytes=9), CLEAN, Comparison.NO_FINDINGS),
@@ -87,6 +91,39 @@ def test_what_the_head_could_not_have_shown_is_unknown_and_not_fixed():
     assert words(side(signatures={UAF: Measure(1, leak=False), POOL: LEAK}), CUT)[UAF] is Change.FIXED
     cut_in_tests = replace(CUT, tests_complete=False)
     assert words(side(signatures={UAF: Measure(1, leak=False), POOL: LEAK}), cut_in_tests)[UAF] is Change.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "became"),
+    [
+        (57, 57, Change.FIXED),
+        (57, 60, Change.FIXED),
+        (57, 56, Change.UNKNOWN),
+        (None, 56, Change.FIXED),
+        (57, None, Change.FIXED),
+    ],
+)
+def test_a_head_that_ran_fewer_tests_could_not_have_shown_it(base, head, became):
+    two = replace(BASE, signatures={POOL: LEAK, DBUF: LEAK}, tests=base)
+    assert words(two, replace(BASE, tests=head))[DBUF] is became
+
+
+def test_what_the_head_suppresses_is_unknown_and_named_as_hidden():
+    got = compare(BASE, replace(CLEAN, hides={POOL: LEAK}))
+    assert [change.change for change in got.changes] == [Change.UNKNOWN]
+    assert got.hidden == (POOL,)
+
+
+def test_of_what_the_head_hides_only_that_is_told_which_the_base_did_not_hide():
+    base = replace(CLEAN, suppressed_bytes=68096, suppressed_count=2, hides={POOL: LEAK})
+    head = replace(CLEAN, suppressed_bytes=69888, suppressed_count=3, hides={POOL: LEAK, DBUF: Measure(1, 1792, 1)})
+    assert compare(base, head).hidden == (DBUF,)
+    assert compare(replace(base, hides={}), head).hidden == (DBUF,), "by the bytes and objects that came in addition"
+    assert compare(head, head).hidden == ()
+
+
+def test_what_is_unknown_is_told_where_that_is_all_there_is():
+    assert words(BASE, replace(CLEAN, tests_complete=False)) == {POOL: Change.UNKNOWN}
 
 
 def test_nothing_is_said_of_signatures_where_the_sides_cannot_be_compared():
