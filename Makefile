@@ -30,6 +30,7 @@ lint: .venv/dev  ## Check style, formatting and types
 
 bench: .venv/dev  ## Measure speed and memory on generated data
 	$(BIN)/python -m leaks.tests.bench_reading
+	$(BIN)/python -m leaks.tests.bench_plain
 	$(BIN)/python -m leaks.tests.bench_hostile
 	$(BIN)/python -m leaks.tests.bench_signatures $(CORPUS)
 	$(BIN)/python -m dashboard.tests.bench_pages

@@ -11,6 +11,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Protocol
 
+from leaks.bulk import no_cycles
 from leaks.errors import Unreadable
 from leaks.evidence import Evidence, Report
 from leaks.parsing import build, marks, options
@@ -223,7 +224,7 @@ class Reading:
         count = self._walk.number - 1 if lines.ends_with_newline else self._walk.number
         ends_in_block = self.streams.end(count, whole=lines.ends_with_newline)
         ledger = self.streams.ledger
-        reports = ledger.reports(self.streams.texts)
+        reports = ledger.reports(self.streams.texts.known)
         summaries = sorted((s for runner in self.runners for s in runner.finish()), key=lambda s: (s.level, s.line))
         tests, inner = _outermost(summaries)
         found_options = self.options.finish()
@@ -280,9 +281,10 @@ def read(
     limits = limits or Limits()
     lines = Lines(chunks, limits)
     reading = Reading(env or {}, limits, fast=fast)
-    for batch in lines:
-        reading.batch(batch, whole=lines.ends_with_newline)
-    return reading.finish(lines)
+    with no_cycles():
+        for batch in lines:
+            reading.batch(batch, whole=lines.ends_with_newline)
+        return reading.finish(lines)
 
 
 def read_path(

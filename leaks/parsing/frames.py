@@ -133,6 +133,7 @@ class FrameTexts:
 
     def __init__(self) -> None:
         self._frames: dict[str, Frame] = {}
+        self.known = self._frames.__getitem__  # of a text that was read before; a log has a hundred thousands of them
 
     def __call__(self, text: str) -> Frame:
         frame = self._frames.get(text)

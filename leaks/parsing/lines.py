@@ -55,20 +55,6 @@ class Batch:
     inside_long: bool = False
 
 
-def segments(data: bytes, first: int, *, whole: bool = True) -> Iterator[tuple[int, str]]:
-    """Number and text of each line of `data`, or of each segment of a line that has several. `whole`: the last line is ended."""
-    lines = data.decode("utf-8", "replace").split("\n")
-    if whole and not lines[-1]:
-        lines.pop()
-    for number, line in enumerate(lines, first):
-        if "\r" not in line:
-            yield number, line
-            continue
-        for segment in line.split("\r"):
-            if segment:
-                yield number, segment
-
-
 class Lines:
     """The batches of one log, and what was counted on the way."""
 

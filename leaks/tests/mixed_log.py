@@ -91,9 +91,6 @@ def asan(choose: Choose) -> list[str]:
         f"SUMMARY: AddressSanitizer: heap-use-after-free {place} in {place.function}",
         "Shadow bytes around the buggy address:",
         *SHADOW,
-        "Shadow byte legend (one shadow byte represents 8 application bytes):",
-        "  Addressable:           00",
-        "  Heap left redzone:       fa",
         "==<p>==ABORTING",
     ]
 

@@ -32,7 +32,7 @@ ODD = {
     "a prefix without its blank": CTEST.replace("12: \n", "12:\n"),
     "the next record behind another prefix": CTEST.replace("m.c:3\n12: \n12: Direct", "m.c:3\n12: \n13: Direct"),
     "a record of another process in between": CTEST.replace("12: Direct", prefixed("13: ", record()) + "12: Direct", 2),
-    "a prefix that no tool is known for": prefixed("x> ", BANNER + record() + record(FRAMES[:2]) + record(FRAMES[:1])),
+    "a prefix that no tool is known for": prefixed("~~ ", BANNER + record() + record(FRAMES[:2]) + record(FRAMES[:1])),
     "a prefix that holds the end of a segment": prefixed("I/x(12): ", BANNER)
     + prefixed("I/a\rb(12): ", record() * 3 + SUMMARY),
     "a prefix without a key": prefixed("log.txt:", BANNER + record() * 3),

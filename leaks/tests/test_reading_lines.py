@@ -1,12 +1,27 @@
 """Cutting bytes into lines: numbers that agree with grep -n, odd line ends, decoding, and lines without an end."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
-from leaks.parsing.lines import Limits, Lines, cut_place, segments
+from leaks.parsing.lines import Limits, Lines, cut_place
 
 SMALL = Limits(line=20_000, piece=8192)
+
+
+def segments(data: bytes, first: int, *, whole: bool = True) -> Iterator[tuple[int, str]]:
+    """Number and text of each line of `data`, or of each segment of a line that has several. `whole`: the last line is ended."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    if whole and not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, first):
+        if "\r" not in line:
+            yield number, line
+            continue
+        for segment in line.split("\r"):
+            if segment:
+                yield number, segment
 
 
 def read(data, limits=None, size=None):

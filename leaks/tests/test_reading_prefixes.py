@@ -157,9 +157,9 @@ class TestStampsOfWholeBatches:
 
 
 def test_a_name_stays_a_prefix_whatever_stands_between():
-    strip = Prefixes().strip
-    assert strip("[relay] ready") == ("[relay] ready", ())
-    strip("[relay] ==7==ERROR: AddressSanitizer: SEGV")
-    strip("12: ready")
-    assert strip("[relay] ready") == ("ready", ("branch:relay",))
-    assert strip("12: [relay] ready") == ("ready", ("ctest:12", "branch:relay"))
+    bare = Prefixes().strip
+    assert bare("[relay] ready") == ("[relay] ready", ())
+    bare("[relay] ==7==ERROR: AddressSanitizer: SEGV")
+    bare("12: ready")
+    assert bare("[relay] ready") == ("ready", ("branch:relay",))
+    assert bare("12: [relay] ready") == ("ready", ("ctest:12", "branch:relay"))
