@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from leaks.bulk import no_cycles
 from leaks.evidence import Evidence, Frame, Report, Stack
 from leaks.own import Ownership
 from leaks.parsing.demangling import demangled
@@ -18,7 +19,8 @@ def answer(
     file: str, evidence: Evidence, judgement: Judgement, ownership: Ownership, *, frames: bool = True
 ) -> JSONObject:
     """Everything about one log. Without `frames` the stacks are left out, which are most of it."""
-    reports = list(_reports(resolved(evidence.reports), ownership))
+    with no_cycles():
+        reports = list(_reports(resolved(evidence.reports), ownership))
     shown = [row | _stacks(report) for report, row in reports] if frames else [row for _, row in reports]
     return {
         "file": file,

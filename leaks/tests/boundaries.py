@@ -32,9 +32,10 @@ class Rank:
 
 
 RANKS = (
-    Rank("leaks.errors leaks.words leaks.rows.* leaks.evidence"),
+    Rank("leaks.bulk leaks.errors leaks.addresses leaks.words leaks.rows.* leaks.evidence"),
     Rank(
-        "leaks.unpacking leaks.parsing.needles leaks.parsing.lines leaks.parsing.prefixes leaks.parsing.demangling leaks.parsing.names leaks.parsing.frames "
+        "leaks.unpacking leaks.parsing.needles leaks.parsing.lines leaks.parsing.prefixes leaks.parsing.demangling "
+        "leaks.parsing.names leaks.parsing.frames "
         "leaks.parsing.cuda_frames leaks.parsing.kernel_frames leaks.parsing.blocks leaks.parsing.summaries "
         "leaks.parsing.valgrind_words leaks.parsing.valgrind_errors leaks.parsing.valgrind_losses"
     ),
@@ -43,27 +44,32 @@ RANKS = (
         strangers=True,
     ),
     Rank(
-        "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known leaks.parsing.passages leaks.parsing.walk leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own leaks.rules leaks.providers.*"
+        "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known "
+        "leaks.parsing.passages leaks.parsing.walk leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
+        "leaks.rules leaks.providers.*"
     ),
     Rank(
-        "leaks.families leaks.culprits leaks.plumbing leaks.signature leaks.claims leaks.exit_codes leaks.witnesses leaks.blindness leaks.situation leaks.because leaks.flags "
-        "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.hiding leaks.comparison leaks.gate leaks.growth leaks.lifecycle "
+        "leaks.families leaks.culprits leaks.plumbing leaks.signature leaks.claims leaks.exit_codes "
+        "leaks.witnesses leaks.blindness leaks.situation leaks.because leaks.flags "
+        "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.comparison "
+        "leaks.gate leaks.growth leaks.lifecycle "
         "leaks.parts leaks.resign_plan leaks.answers"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank(
-        "leaks.accounts leaks.journal leaks.recipes leaks.stored_reports leaks.symbol_names leaks.ownership leaks.search "
+        "leaks.accounts leaks.journal leaks.recipes leaks.stored_reports leaks.symbol_names leaks.ownership "
+        "leaks.search "
         "leaks.lane_views leaks.queries.*"
     ),
     Rank(
         "leaks.store_frames leaks.store_keys leaks.store leaks.resign_forecast leaks.resign_summary leaks.resign_keys "
         "leaks.resign_rows leaks.rollups leaks.successors leaks.standing_signatures "
-        "leaks.standing leaks.notices leaks.triage leaks.review leaks.retention"
+        "leaks.standing leaks.statuses leaks.outbox leaks.notices leaks.triage leaks.review leaks.retention"
     ),
     Rank("leaks.ingest.*"),
     Rank("leaks.management.commands.*"),
     Rank(
-        "workers.keys workers.supervisor workers.fsbroker workers.retry workers.celery workers.tasks workers.send "
+        "workers.keys workers.supervisor workers.fsbroker workers.retry workers.outgoing workers.messages workers.telling workers.posting workers.celery workers.tasks workers.send "
         "workers.demo.* workers.management.commands.*"
     ),
     Rank(
@@ -88,7 +94,7 @@ DJANGO_FREE = (
     "dashboard.figures",
 )
 # The only packages from outside that a Django-free module may use.
-DJANGO_FREE_PACKAGES = {"ahocorasick_rs", "pycxxfilt", "zstandard"}
+DJANGO_FREE_PACKAGES = {"ahocorasick_rs", "pycxxfilt", "re2", "zstandard"}
 
 # Runs inside a CI lane, alone: the standard library and nothing from the house.
 ALONE = {"workers.lane"}
