@@ -19,7 +19,7 @@ from leaks.ingest import lease as leases
 from leaks.ingest.faults import reach
 from leaks.ingest.judging import judge_outcome, locked, rejudge
 from leaks.ingest.lease import Lease, retry_log
-from leaks.lane_views import own_traits
+from leaks.lane_views import own_frames
 from leaks.models import Log, Project
 from leaks.parsing import dispatch
 from leaks.store import Recognised, replace_rows
@@ -158,7 +158,7 @@ def _write(log_id: int, lease: Lease, evidence: Evidence, signed: Signed, book: 
     if outcome is None:
         return
     log = _log(log_id)  # again: a newer revision may have come while this one was read
-    before = own_traits(outcome)
+    before = own_frames(outcome)
     touched = replace_rows(log, signed.reports, evidence.facts.suppressions, book)
     rejudge(outcome, touched, before)
     reach("before_commit")
