@@ -175,6 +175,7 @@ class Ownership:
         self._owners: dict[str, Owner] = {}
         # By frame text: what readers of stacks learn of a frame, for as long as the words of this project hold.
         self.memory: dict[str, Any] = {}
+        self.told: dict[str, Any] = {}
 
     def owner(self, frame: Frame) -> Owner:
         known = self._owners.get(frame.text)

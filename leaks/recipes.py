@@ -16,10 +16,11 @@ from django.db.models import Count, Max
 from leaks import journal
 from leaks.errors import BadSubmission, Conflict
 from leaks.evidence import Report as Printed
+from leaks.identity import RECIPE, Identity
 from leaks.models import Log, Project, RecipeVersion, Resign
 from leaks.models.recipes import OPEN
 from leaks.own import Ownership
-from leaks.signature import RECIPE, Identity, identify
+from leaks.signature import identify
 from leaks.words import LogState
 
 SUBJECT = "project"

@@ -6,10 +6,10 @@ Keys move, never sightings. Each move is a row, so that the way back is known.
 from collections.abc import Iterable
 
 from leaks import marks
+from leaks.identity import Identity
 from leaks.models import KeyMove, Link, Report, Resign, Signature, SignatureKey
 from leaks.resign_forecast import Forecast, roots_of
 from leaks.resign_plan import Place
-from leaks.signature import Identity
 from leaks.store_keys import Named, make_keys, make_signatures
 
 AT_ONCE = 400

@@ -6,10 +6,10 @@ What a report had before is kept in a `ReportMove` until the next re-sign, for t
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from leaks.identity import Identity
 from leaks.models import Log, Report, ReportMove, Resign, Sighting, SignatureKey
 from leaks.resign_forecast import Signer, place
 from leaks.resign_plan import Place
-from leaks.signature import Identity
 from leaks.store import Recognised, sightings
 from leaks.store_facts import storable
 from leaks.store_frames import StackBook, store_stacks

@@ -4,23 +4,20 @@ Identity is not display. Numbers, addresses, lines, paths, template arguments, d
 enter; the family of the kind and the culprits among the own frames do (`leaks.culprits`).
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from leaks.culprits import Step, base_name, first, steps, who_lost_it, who_recurs, without_tests
 from leaks.evidence import Frame, Report, Stack
 from leaks.families import family
+from leaks.identity import FOREIGN_DEPTH, LEAK, MACHINERY, Identity, made, name_token
 from leaks.own import Owner, Ownership
-from leaks.parsing.names import normal, qualified
+from leaks.parsing.names import qualified
+from leaks.strangers import of_strangers
 from leaks.words import Role
 
-RECIPE = "v1"
-FOREIGN_DEPTH = 3  # frames of a report that no own frame owns
 NAMELESS_DEPTH = 32  # frames of a stack without any name
-DIGITS = 10  # hexadecimal digits of the public id: 40 bits
 LONGEST_SENTENCE = 300
 CUT_SHORT = "(cut short)"
 
@@ -39,34 +36,19 @@ CONTEXT = (
     Role.THREAD_CREATED,
     Role.REGISTERED,
 )
-MACHINERY = frozenset(
-    {Owner.RUNTIME, Owner.ALLOCATOR, Owner.LIBC, Owner.STANDARD_LIBRARY, Owner.PLUMBING, Owner.UNNAMED}
-)
 NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 DEFINITION = re.compile(r"([^\s/\\]+?)(?::\d+){1,2}(?: in |$)")
 
 
-class Identity(NamedTuple):
-    """`text` is what was hashed, one token a line. `own_frame` is null where nothing own is on the stack."""
-
-    recipe: str
-    hash: str
-    public_id: str
-    family: str
-    title: str
-    text: str
-    own_frame: Frame | None
-
-
 def identify(report: Report, ownership: Ownership) -> Identity:
     """The identity of a report's bug, for the project that `ownership` speaks for."""
+    return of_strangers(report, ownership) or of_any(report, ownership)
+
+
+def of_any(report: Report, ownership: Ownership) -> Identity:
     reading = Reading(report, ownership)
-    text = "\n".join((reading.family, *identity_tokens(reading)))
-    digest = hashlib.sha256(f"{RECIPE}\n{text}".encode()).hexdigest()
     own_frame = ownership.own_frame(report) if reading.steps or not report.frames else None
-    return Identity(
-        RECIPE, digest, f"LKS-{digest[:DIGITS].upper()}", reading.family, title_of(reading), text, own_frame
-    )
+    return made(reading.family, identity_tokens(reading), title_of(reading), own_frame)
 
 
 class Reading:
@@ -130,7 +112,6 @@ def of_recursion(reading: Reading) -> list[Step]:
     return who_recurs(without_tests(steps(reading.report.frames, reading.ownership, repeats=True)))
 
 
-LEAK = "leak"
 SIDES: dict[str, Callable[[Reading], list[Step]]] = {
     LEAK: of_a_leak,
     LOCK_ORDER: of_a_lock_order,
@@ -250,11 +231,6 @@ SOURCES: tuple[Source, ...] = (
     machinery_tokens,
     sentence_tokens,
 )
-
-
-def name_token(frame: Frame) -> str:
-    """A frame's name for the identity. Not its file: the same build without debug information has none."""
-    return normal(frame.function or "")
 
 
 # --- For people ------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaks.evidence import Report as Printed
+from leaks.identity import Identity
 from leaks.models import Log, LogMove, Report, ReportStack, Sighting, SignatureKey, SuppressionUse
 from leaks.rows.facts import SuppressionHit
-from leaks.signature import Identity
 from leaks.store_facts import LARGEST_SMALL, bounded, storable
 from leaks.store_frames import StackBook
 from leaks.store_keys import Named, store_keys

@@ -6,8 +6,8 @@ Called inside the transaction of a digest, so that a kill leaves no signature th
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from leaks.identity import Identity
 from leaks.models import Signature, SignatureKey
-from leaks.signature import Identity
 from leaks.store_facts import storable
 
 LOOKED_UP = 500

@@ -194,7 +194,9 @@ class Ledger:
         known = self._checks.get(key, Sums(0, 0, None, ended=False))
         leaked, objects = block.leaked or (0, 0)
         said = known.summary or (0, 0)
-        summary = (said[0] + block.leak_summary[0], said[1] + block.leak_summary[1]) if block.leak_summary else known.summary
+        summary = (
+            (said[0] + block.leak_summary[0], said[1] + block.leak_summary[1]) if block.leak_summary else known.summary
+        )
         self._checks[key] = Sums(known.bytes + leaked, known.objects + objects, summary, summary is not None)
 
     def _note_claim(self, tool: str, count: int, block: Block) -> None:
@@ -229,8 +231,14 @@ class Ledger:
         return Totals(*parsed, *said, parsed == said)
 
     def reports(self, frame_of: Callable[[str], Frame]) -> tuple[Report, ...]:
+        """In the order of their lines. The entries are gone with that, one by one: a large log has no room for both."""
         entries = sorted(self.entries.values(), key=lambda entry: entry.first.line)
-        return tuple([entry.report(frame_of) for entry in entries])
+        self.entries = {}
+        entries.reverse()
+        reports = []
+        while entries:
+            reports.append(entries.pop().report(frame_of))
+        return tuple(reports)
 
 
 def fold_key(report: Report) -> object:

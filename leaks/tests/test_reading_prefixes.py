@@ -117,8 +117,9 @@ def test_what_only_looks_like_a_prefix_stays(text):
 
 
 def test_of_the_blanks_behind_an_mpi_rank_one_may_be_its_own():
-    assert Prefixes().strip("[1,0]<stderr>: [  PASSED  ] 3 tests.") == ("[  PASSED  ] 3 tests.", ("mpi:1,0",))
-    assert Prefixes().strip("[1,0]<stderr>:" + FRAME) == (FRAME, ("mpi:1,0",))
+    strip = Prefixes().strip
+    assert strip("[1,0]<stderr>: [  PASSED  ] 3 tests.") == ("[  PASSED  ] 3 tests.", ("mpi:1,0",))
+    assert strip("[1,0]<stderr>:" + FRAME) == (FRAME, ("mpi:1,0",))
 
 
 def test_a_name_in_brackets_counts_once_a_report_stood_behind_it():

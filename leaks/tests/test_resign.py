@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from leaks import journal, recipes
 from leaks.errors import BadSubmission, Conflict
+from leaks.identity import Identity
 from leaks.ingest import resign
 from leaks.models import (
     Decision,
@@ -28,7 +29,7 @@ from leaks.models import (
 )
 from leaks.resign_forecast import forecast
 from leaks.resign_summary import summary_of
-from leaks.signature import Identity, identify
+from leaks.signature import identify
 from leaks.tests.ledger import dump, project, settle, submit
 from leaks.tests.meantime import meanwhile
 from leaks.tests.resigning import (

@@ -3,9 +3,10 @@
 import pytest
 
 from leaks.evidence import Frame, Report
+from leaks.identity import RECIPE
 from leaks.own import Ownership
 from leaks.parsing.frames import understood
-from leaks.signature import RECIPE, identify
+from leaks.signature import identify, of_any
 
 POOL = (
     "in __interceptor_aligned_alloc ../../../../src/libsanitizer/asan/asan_malloc_linux.cpp:113",
@@ -132,3 +133,25 @@ def test_a_stack_that_ends_in_the_standard_library_counts_by_its_names_and_not_b
     assert key(new, grow) != key(new, make)
     sized = report(new, grow, headline="Indirect leak of 707 byte(s) in 7 object(s) allocated from:")
     assert identify(sized, Ownership()).title == "leak · std::string::_M_mutate"
+
+
+STRANGERS = {
+    "a library of the system": (
+        "in malloc (/b/t+0x1)",
+        "in png_read (/usr/lib/libpng.so+0x2)",
+        "in load (/usr/lib/libgtk.so+0x3)",
+    ),
+    "an own function below": ("in malloc (/b/t+0x1)", "in png_read (/usr/lib/libpng.so+0x2)", ROPE),
+    "the runtime alone": ("in malloc (/b/t+0x1)", "(/lib/libc.so.6+0x9)"),
+    "no name": ("(/usr/lib/libx.so+0x9)", "(/usr/lib/libx.so+0x19)"),
+    "nothing": (),
+}
+
+
+@pytest.mark.parametrize("kind", ["direct-leak", "indirect-leak", "cuda-leak", "heap-use-after-free"])
+@pytest.mark.parametrize("frames", STRANGERS.values(), ids=STRANGERS)
+def test_leaks_of_nobody_get_by_the_short_way_what_the_long_way_gives(kind: str, frames: tuple[str, ...]) -> None:
+    for values in ({"bytes": 8, "objects": 1}, {"bytes": 8, "objects": 1, "truncated": True}, {}):
+        for roots in ((), ("src/",)):
+            found = report(*frames, kind=kind, **values)
+            assert identify(found, Ownership(roots)) == of_any(found, Ownership(roots))

@@ -7,6 +7,7 @@ from leaks import marks, store_keys
 from leaks.evidence import Frame as Printed
 from leaks.evidence import Report as PrintedReport
 from leaks.evidence import Stack as PrintedStack
+from leaks.identity import Identity
 from leaks.models import (
     Frame,
     Log,
@@ -21,7 +22,6 @@ from leaks.models import (
     SuppressionUse,
 )
 from leaks.rows.facts import Judgement, Line, LogFacts, Mark, SuppressionHit, TestSummary, Totals
-from leaks.signature import Identity
 from leaks.store import Recognised, replace_rows
 from leaks.store_facts import facts_from_json, facts_to_json, judgement_from_json, judgement_to_json
 from leaks.store_frames import StackBook, store_stacks
