@@ -1,0 +1,100 @@
+"""What a lane asks at its end: did this run find anything that its base does not have?"""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from ninja import Router, Schema
+
+from dashboard.access import project_to_follow
+from dashboard.api.auth import Reads
+from dashboard.api.problems import Problem
+from dashboard.params import Query
+from leaks.errors import BadSubmission
+from leaks.queries.new_findings import Asked, new_findings
+from leaks.rows.leak_pages import Amount
+from leaks.rows.new_findings import NewFindings, NewSignature
+from leaks.rows.run_pages import OutcomeRef
+
+router = Router(tags=["gate"], auth=Reads())
+
+PARAMETERS = {
+    "outcome": "public id of the run; else the latest of `lane` on `commit` is meant",
+    "commit": "sha of the run's commit",
+    "lane": "name of the lane",
+    "base": "sha that must be the base",
+    "merge_base": "sha that should be the base, if a run of it has a verdict",
+}
+LONGEST = 200
+
+
+class GateSignature(Schema):
+    """`fails` is false where somebody accepted it: intended, third party, or the lane's canary."""
+
+    id: str
+    title: str
+    kind: str
+    own: bool
+    state: str
+    amount: Amount
+    fails: bool
+    page: str
+
+
+class GateAnswer(Schema):
+    """`result`: pending (ask again), not_comparable (`sentence` says why), new (`failing` of them fail), nothing_new."""
+
+    result: str
+    sentence: str
+    head: OutcomeRef | None
+    base: OutcomeRef | None
+    chosen_by: str
+    failing: int
+    new: list[GateSignature]
+    more: int
+
+
+@router.get(
+    "/projects/{slug}/gate/new",
+    response={200: GateAnswer, frozenset({400, 401, 403, 404, 422}): Problem},
+    openapi_extra={
+        "parameters": [
+            {"name": name, "in": "query", "schema": {"type": "string"}, "description": words}
+            for name, words in PARAMETERS.items()
+        ]
+    },
+)
+def gate_new(request: HttpRequest, slug: str) -> Any:
+    """Signatures of a run that its base does not have. A token of kind upload will do."""
+    project, query = project_to_follow(request, slug), Query(request.GET)
+    asked = Asked(**{name: query.text(name, limit=LONGEST) for name in PARAMETERS})
+    if not asked.outcome and not (asked.commit and asked.lane):
+        raise BadSubmission("Name the run: outcome, or commit and lane.", field="outcome")
+    found = new_findings(project, asked)
+    return _answer(found, [_signature(request, slug, one) for one in found.new])
+
+
+def _answer(found: NewFindings, new: list[GateSignature]) -> GateAnswer:
+    return GateAnswer(
+        result=found.result,
+        sentence=found.sentence,
+        head=found.head,
+        base=found.base,
+        chosen_by=found.chosen_by,
+        failing=found.failing,
+        new=new,
+        more=found.more,
+    )
+
+
+def _signature(request: HttpRequest, slug: str, one: NewSignature) -> GateSignature:
+    return GateSignature(
+        id=one.public_id,
+        title=one.title,
+        kind=one.kind,
+        own=one.own,
+        state=one.state,
+        amount=one.amount,
+        fails=one.fails,
+        page=request.build_absolute_uri(reverse("signature", args=[slug, one.public_id])),
+    )
