@@ -41,6 +41,11 @@ def compare_page(project: Project, base_id: str, head_id: str) -> ComparePage:
     return _compared(choices, base, head, by_itself)
 
 
+def compared(base: LaneOutcome, head: LaneOutcome) -> ComparePage:
+    """Two outcomes that somebody else chose."""
+    return _compared((), base, head, by_itself=True)
+
+
 def control_of(head: LaneOutcome) -> LaneOutcome | None:
     """The run of the same lane on the first parent: one with a verdict before one without, the latest first."""
     parents = head.run.commit.parents

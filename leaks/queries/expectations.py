@@ -13,6 +13,7 @@ LEAK_DETECTORS = frozenset({Detector.LEAK, Detector.VALGRIND})
 class Expected(NamedTuple):
     detectors: tuple[str, ...]
     owed_branch: str
+    canary: str = ""
 
 
 NOTHING = Expected((), "")
@@ -23,8 +24,8 @@ def expected_now(project: Project, lane: str = "") -> dict[str, Expected]:
     rows = LaneExpectation.objects.filter(lane__project=project, valid_to=None)
     if lane:
         rows = rows.filter(lane__name=lane)
-    found = rows.order_by().values_list("lane__name", "detectors", "owed_branch")
-    return {name: Expected(tuple(detectors), owed) for name, detectors, owed in found}
+    found = rows.order_by().values_list("lane__name", "detectors", "owed_branch", "canary")
+    return {name: Expected(tuple(detectors), owed, canary) for name, detectors, owed, canary in found}
 
 
 def leak_lanes(expected: Mapping[str, Expected], days: Iterable[LaneDayRow]) -> frozenset[str]:

@@ -4,20 +4,13 @@ from collections.abc import Iterable
 
 from leaks import flags, verdict
 from leaks.rows.run_pages import FlagRow
-from leaks.words import Flag
 
-# What is found by folding attempts has no row in the table that judges one part.
-FOLDED_FLAGS = {
-    Flag.RERUN_FLIPPED: "A rerun of the same commit gave another verdict.",
-    Flag.SUPPRESSED_TOTAL_GREW: "Suppressions hid more than in the run before.",
-    Flag.ONLY_KNOWN: "Everything found was known before this commit.",
-}
 # Rules outside of the table: a log that nobody has read (yet) keeps an outcome open.
 OPEN_RULES = {
     "log_waits": "A log of the run is still to be read.",
     "log_unreadable": "A log of the run could not be read, and a report may stand in it.",
 }
-MEANINGS = {str(row["flag"]): str(row["meaning"]) for row in flags.describe()} | FOLDED_FLAGS
+MEANINGS = {str(row["flag"]): str(row["meaning"]) for row in flags.describe()} | flags.FOLDED_MEANINGS
 SENTENCES = verdict.SENTENCES | OPEN_RULES
 
 

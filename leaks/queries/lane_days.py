@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from leaks.models import LaneDay, Project
 from leaks.queries.rate_rows import rate_row
@@ -11,6 +12,14 @@ from leaks.rows.pages import LaneDayRow, WeekRow
 from leaks.words import CANCELLED_REASONS, Verdict
 
 COLUMNS = ("lane__name", "day", "outcomes", "verdicts", "reasons", "leaked_bytes", "signatures")
+
+
+class Totals(NamedTuple):
+    """`verdicts` and `reasons` are word → number."""
+
+    outcomes: int
+    verdicts: Counter[str]
+    reasons: Counter[str]
 
 
 def lane_days(project: Project, first: date, last: date, lane: str = "") -> tuple[LaneDayRow, ...]:
@@ -55,16 +64,13 @@ def _week(monday: date, days: Sequence[LaneDayRow]) -> WeekRow:
     )
 
 
-def totals(days: Iterable[LaneDayRow]) -> tuple[int, Counter[str], Counter[str]]:
-    """(outcomes, verdict -> number, reason -> number) over the rows."""
-    outcomes = 0
-    verdicts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
+def totals(days: Iterable[LaneDayRow]) -> Totals:
+    """Over the rows."""
+    found = Totals(0, Counter(), Counter())
     for row in days:
-        outcomes += row.outcomes
-        verdicts.update(row.verdicts)
-        reasons.update(row.reasons)
-    return outcomes, verdicts, reasons
+        found.verdicts.update(row.verdicts)
+        found.reasons.update(row.reasons)
+    return found._replace(outcomes=found.verdicts.total())
 
 
 def bytes_by_day(

@@ -1,53 +1,35 @@
 """The list of lanes, and one lane: how often does it prove anything? Bounded by the window and by numbers of commits."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import NamedTuple
 
-from django.db.models import Count
-from django.db.models.functions import TruncDate
+from django.db.models import Min
 
 from leaks.folding import HAS_VERDICT
-from leaks.models import Lane, Project
-from leaks.queries import lane_days, outcome_lists, strips, tips
+from leaks.models import Lane, LaneOutcome, Project
+from leaks.queries import canaries, claimed_proved, lane_days, strips, tips
+from leaks.queries.claimed_proved import Counted
 from leaks.queries.expectations import NOTHING, Expected, expected_now, leak_lanes
 from leaks.queries.rate_rows import rate_row
-from leaks.rates import blind_windows, longest
+from leaks.rows.folding import Delays
 from leaks.rows.lane_pages import (
     BlindWindow,
+    CanaryRow,
     CommitCell,
+    Cursor,
     LaneLine,
     LanePage,
     LanesPage,
-    Matrix,
-    MatrixCell,
-    MatrixRow,
+    LaneTip,
+    LaneWeeks,
     OutcomeFilter,
-    ReasonLine,
 )
 from leaks.rows.pages import LaneDayRow, LaneStrip
+from leaks.windows import Wait, blind_windows, delays, longest
 from leaks.words import CANCELLED_REASONS, Verdict
 
 LANE_COMMITS = 200
-UNPROVED_SHOWN = 20
-CLAIMS_SHOWN = 12
-
-# What the CI claimed and what was proved, where the two cannot both be true. "" is a CI that said nothing.
-LIES = {
-    "success": frozenset(Verdict) - {Verdict.CLEAN},
-    "failure": frozenset({Verdict.CLEAN, Verdict.NO_VERDICT}),
-}
-
-
-class Counted(NamedTuple):
-    """How many outcomes of a day share claim, verdict and reason."""
-
-    day: date
-    claimed: str | None
-    verdict: str
-    reason: str
-    n: int
 
 
 def lanes_page(project: Project, since: datetime, now: datetime) -> LanesPage:
@@ -55,29 +37,93 @@ def lanes_page(project: Project, since: datetime, now: datetime) -> LanesPage:
     days = lane_days.lane_days(project, first, last)
     lanes = strips.lanes_to_show(project, since, 1)
     shown = lanes[: strips.LANES_SHOWN]
-    last_runs = {strip.name: strip for strip in strips.strips(project, shown, since, {}, 1)}
-    expected = expected_now(project)
+    counted = claimed_proved.counted(project, OutcomeFilter(since=since))
+    lines = _lines(project, shown, days, since, now)
     return LanesPage(
-        lanes=tuple(_line(lane, days, last_runs[lane.name], expected.get(lane.name, NOTHING)) for lane in shown),
+        lanes=lines,
         more_lanes=len(lanes) - len(shown),
+        reasons=claimed_proved.reason_lines(lane_days.totals(days).reasons),
+        matrix=claimed_proved.matrix(counted),
         days=days,
         weeks=lane_days.weeks(days, first, last),
+        lane_weeks=tuple(
+            LaneWeeks(lane.name, lane_days.weeks([row for row in days if row.lane == lane.name], first, last))
+            for lane in shown
+        ),
         first_day=first,
         last_day=last,
     )
 
 
-def _line(lane: Lane, days: Iterable[LaneDayRow], strip: LaneStrip, expected: Expected) -> LaneLine:
-    outcomes, verdicts, reasons = lane_days.totals(row for row in days if row.lane == lane.name)
+def _lines(
+    project: Project, lanes: Sequence[Lane], days: Sequence[LaneDayRow], since: datetime, now: datetime
+) -> tuple[LaneLine, ...]:
+    last_runs = {strip.name: strip for strip in strips.strips(project, lanes, since, {}, 1)}
+    expected = expected_now(project)
+    tip = lane_tips(project, expected, [lane.name for lane in lanes], now)
+    singing = canaries.canaries(project, expected, now)
+    return tuple(
+        _line(
+            last_runs[lane.name],
+            [row for row in days if row.lane == lane.name],
+            expected.get(lane.name, NOTHING),
+            tip[lane.name],
+            singing.get(lane.name),
+        )
+        for lane in lanes
+    )
+
+
+def _line(
+    strip: LaneStrip, days: Iterable[LaneDayRow], expected: Expected, tip: LaneTip, canary: CanaryRow | None
+) -> LaneLine:
+    counted = lane_days.totals(days)
     return LaneLine(
-        name=lane.name,
+        name=strip.name,
         detectors=expected.detectors,
         owed_branch=expected.owed_branch,
-        outcomes=outcomes,
-        proved=rate_row(sum(verdicts[word] for word in HAS_VERDICT), outcomes, "with a verdict"),
-        cancelled=rate_row(sum(reasons[word] for word in CANCELLED_REASONS), outcomes, "cancelled"),
-        no_verdict=rate_row(verdicts[Verdict.NO_VERDICT], outcomes, "without a verdict"),
+        outcomes=counted.outcomes,
+        proved=rate_row(sum(counted.verdicts[word] for word in HAS_VERDICT), counted.outcomes, "with a verdict"),
+        cancelled=rate_row(sum(counted.reasons[word] for word in CANCELLED_REASONS), counted.outcomes, "cancelled"),
+        no_verdict=rate_row(counted.verdicts[Verdict.NO_VERDICT], counted.outcomes, "without a verdict"),
         last=strip.cells[-1] if strip.cells else None,
+        last_branch=strip.branch,
+        tip=tip,
+        canary=canary,
+    )
+
+
+def lane_tips(
+    project: Project, expected: Mapping[str, Expected], lanes: Sequence[str], now: datetime, number: int = LANE_COMMITS
+) -> dict[str, LaneTip]:
+    """Lane → how far it proves the newest commits of the default branch."""
+    commits = tips.newest_commits(project, number)
+    folded = tips.folded_by_lane(commits)
+    owed = {lane for lane, row in expected.items() if row.owed_branch == project.default_branch}
+    lines = {lane: tips.cells(commits, folded.get(lane, {}), lane in owed) for lane in lanes}
+    return {lane: lane_tip(lane, line, number, now) for lane, line in lines.items()}
+
+
+def lane_tip(lane: str, line: Sequence[CommitCell], looked_at: int, now: datetime) -> LaneTip:
+    return LaneTip(
+        commits=len(line),
+        unproved=len(tips.unproved(line)),
+        blind=tips.blindness(lane, line, looked_at),
+        longest=_longest_blind(line, looked_at, now),
+    )
+
+
+def _longest_blind(line: Sequence[CommitCell], looked_at: int, now: datetime) -> BlindWindow | None:
+    window = longest(blind_windows(tips.points(line)), now)
+    if window is None:
+        return None
+    return BlindWindow(
+        first=next(cell for cell in line if cell.sha == window.keys[0]),
+        commits=len(window.keys),
+        length=(window.until or now) - window.since,
+        after=window.after,
+        proved_by=window.proved_by,
+        cut=not window.after and len(line) >= looked_at,
     )
 
 
@@ -85,44 +131,53 @@ def find(project: Project, name: str) -> Lane | None:
     return Lane.objects.filter(project=project, name=name).first()
 
 
-def lane_page(project: Project, lane: Lane, since: datetime, now: datetime, branch: str = "") -> LanePage:
+def lane_page(
+    project: Project, lane: Lane, since: datetime, now: datetime, branch: str = "", *, before: Cursor | None = None
+) -> LanePage:
+    """`before`: look at the commits older than that place."""
     first, last = since.date(), now.date()
-    counted = _counted(project, OutcomeFilter(since=since, lane=lane.name, branch=branch))
+    counted = claimed_proved.counted(project, OutcomeFilter(since=since, lane=lane.name, branch=branch))
     rollups, expectations = lane_days.lane_days(project, first, last, lane.name), expected_now(project, lane.name)
     days = _days(lane.name, counted, lane_days.with_zeros(rollups, leak_lanes(expectations, rollups)))
     expected = expectations.get(lane.name, NOTHING)
-    owed = expected.owed_branch == project.default_branch
-    commits = tips.newest_commits(project, LANE_COMMITS)
-    line = tips.cells(commits, tips.folded_by_lane(commits, lane.name).get(lane.name, {}), owed)
-    outcomes, verdicts, reasons = lane_days.totals(days)
+    commits = tips.newest_commits(project, LANE_COMMITS, before)
+    folded = tips.folded_by_lane(commits, lane.name).get(lane.name, {})
+    line = tips.cells(commits, folded, expected.owed_branch == project.default_branch)
+    totals = lane_days.totals(days)
     return LanePage(
         name=lane.name,
         aliases=tuple(lane.aliases),
         detectors=expected.detectors,
         owed_branch=expected.owed_branch,
-        outcomes=outcomes,
-        proved=rate_row(sum(verdicts[word] for word in HAS_VERDICT), outcomes, "with a verdict"),
-        cancelled=rate_row(sum(reasons[word] for word in CANCELLED_REASONS), outcomes, "cancelled"),
-        no_verdict=rate_row(verdicts[Verdict.NO_VERDICT], outcomes, "without a verdict"),
-        reasons=_reasons(reasons),
-        matrix=matrix(counted),
+        outcomes=totals.outcomes,
+        proved=rate_row(sum(totals.verdicts[word] for word in HAS_VERDICT), totals.outcomes, "with a verdict"),
+        cancelled=rate_row(sum(totals.reasons[word] for word in CANCELLED_REASONS), totals.outcomes, "cancelled"),
+        no_verdict=rate_row(totals.verdicts[Verdict.NO_VERDICT], totals.outcomes, "without a verdict"),
+        reasons=claimed_proved.reason_lines(totals.reasons),
+        matrix=claimed_proved.matrix(counted),
         days=days,
         weeks=lane_days.weeks(days, first, last),
         first_day=first,
         last_day=last,
         commits=line,
-        unproved=tuple(cell for cell in reversed(line) if not tips.is_proved(cell))[:UNPROVED_SHOWN],
-        unproved_total=sum(not tips.is_proved(cell) for cell in line),
-        longest_blind=_longest_blind(line, now),
+        unproved=tips.unproved(line),
+        tip=lane_tip(lane.name, line, LANE_COMMITS, now),
+        delays=_delays(lane, commits),
         commits_looked_at=len(commits),
+        older_commits=tips.oldest(commits) if len(commits) >= LANE_COMMITS else None,
+        canary=canaries.canaries(project, expectations, now).get(lane.name),
     )
 
 
-def _counted(project: Project, chosen: OutcomeFilter) -> list[Counted]:
-    """One grouping for tiles, reasons, matrix and days, so that they agree with each other."""
-    rows = outcome_lists.matching(project, chosen).filter(withdrawn_at=None)
-    grouped = rows.order_by().values_list(TruncDate("happened_at"), "conclusion", "verdict", "reason")
-    return [Counted(*row) for row in grouped.annotate(n=Count("pk"))]
+def _delays(lane: Lane, commits: Sequence[tips.TipCommit]) -> Delays | None:
+    """From the commit to the end of the first run that gave it a verdict. Where nobody told that end there is no wait to measure."""
+    proving = LaneOutcome.objects.filter(
+        lane=lane, verdict__in=HAS_VERDICT, withdrawn_at=None, finished_at__isnull=False
+    )
+    of_these = proving.filter(run__commit__in=[commit.row.pk for commit in commits if commit.dated])
+    first = dict(of_these.order_by().values_list("run__commit").annotate(at=Min("finished_at")))
+    known = ((commit, first.get(commit.row.pk)) for commit in commits)
+    return delays(Wait(commit.row.sha, commit.at, at) for commit, at in known if at is not None)
 
 
 def _days(lane: str, counted: Iterable[Counted], rollups: Iterable[LaneDayRow]) -> tuple[LaneDayRow, ...]:
@@ -149,44 +204,4 @@ def _day(lane: str, day: date, counted: Sequence[Counted], known: LaneDayRow | N
         reasons=reasons,
         leaked_bytes=known.leaked_bytes if known else None,
         signatures=known.signatures if known else None,
-    )
-
-
-def _reasons(reasons: Counter[str]) -> tuple[ReasonLine, ...]:
-    of = reasons.total()
-    return tuple(
-        ReasonLine(reason, n, of) for reason, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    )
-
-
-def matrix(counted: Iterable[Counted]) -> Matrix:
-    """What the CI claimed against what was proved. Rows by number; claims beyond the first dozen are left out."""
-    numbers: Counter[tuple[str, str]] = Counter()
-    for row in counted:
-        numbers[row.claimed or "", row.verdict] += row.n
-    by_claim: Counter[str] = Counter()
-    for (claimed, _), n in numbers.items():
-        by_claim[claimed] += n
-    rows = tuple(_matrix_row(claimed, numbers, n) for claimed, n in by_claim.most_common(CLAIMS_SHOWN))
-    lies = sum(cell.n for row in rows for cell in row.cells if cell.lie)
-    return Matrix(tuple(Verdict), rows, lies, numbers.total())
-
-
-def _matrix_row(claimed: str, numbers: Counter[tuple[str, str]], total: int) -> MatrixRow:
-    lying = LIES.get(claimed, frozenset())
-    cells = (MatrixCell(claimed, word, numbers[claimed, word], word in lying) for word in Verdict)
-    return MatrixRow(claimed, claimed or "nothing said", total, tuple(cells))
-
-
-def _longest_blind(line: Sequence[CommitCell], now: datetime) -> BlindWindow | None:
-    window = longest(blind_windows(tips.points(line)), now)
-    if window is None:
-        return None
-    places = {cell.sha: place for place, cell in enumerate(line)}
-    first, after = places[window.keys[0]], line[places[window.keys[-1]] + 1 :]
-    return BlindWindow(
-        first=line[first],
-        commits=len(window.keys),
-        length=(window.until or now) - window.since,
-        proved_by=next((cell.sha for cell in after if tips.is_proved(cell)), "") if window.until else "",
     )

@@ -1,14 +1,17 @@
-"""The overview of a project: what did the lanes prove lately? Eight queries, each bounded by the window or a limit."""
+"""The overview of a project: what did the lanes prove lately? A fixed number of queries, each bounded by the window or a limit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import F
 
 from leaks.models import Log, Project, Signature
 from leaks.queries import lane_days, strips, tips
-from leaks.queries.expectations import Expected, expected_now, leak_lanes
+from leaks.queries.canaries import canaries
+from leaks.queries.expectations import expected_now, leak_lanes
+from leaks.queries.lanes import lane_tips
 from leaks.queries.latest import latest_commits
+from leaks.rows.overview import Overview
 from leaks.rows.pages import (
     BlindLane,
     Headline,
@@ -16,7 +19,6 @@ from leaks.rows.pages import (
     LeaksNow,
     LogsWaiting,
     NewSignature,
-    Overview,
     WaitingLog,
 )
 from leaks.words import LogState, Verdict
@@ -42,9 +44,13 @@ def overview(project: Project, since: datetime, now: datetime) -> Overview:
     rows = strips.strips(project, shown, since, lane_days.bytes_by_day(days, first, last, looking))
     sha, newest = _last_proved(rows)
     new = _new_signatures(project, newest)
+    tip = lane_tips(project, expected, [row.name for row in rows], now, TIP_COMMITS)
+    blind = tips.longest_first(one.blind for one in tip.values() if one.blind is not None)
     return Overview(
-        headline=headline(project.default_branch, rows, _blind(project, [row.name for row in rows], expected, now)),
+        headline=headline(project.default_branch, rows, blind),
         lanes=rows,
+        tips=tip,
+        canaries=canaries(project, expected, now),
         more_lanes=len(lanes) - len(shown),
         since_sha=sha,
         since_outcome=newest.outcome if newest else "",
@@ -61,7 +67,7 @@ def overview(project: Project, since: datetime, now: datetime) -> Overview:
 
 def headline(branch: str, lanes: Sequence[LaneStrip], blind: Sequence[BlindLane]) -> Headline:
     """The gravest fact: what nobody can see comes before what is seen, and that before good news."""
-    known = [(row, row.now) for row in lanes if row.now is not None]
+    known = [(row, row.now) for row in lanes if row.now is not None and row.branch]
     leaking = [(row, now) for row, now in known if now.verdict == Verdict.FINDINGS]
     if blind:
         return Headline("blind", branch, lane=blind[0].lane, blind=blind[0], others=len(blind) - 1)
@@ -70,18 +76,17 @@ def headline(branch: str, lanes: Sequence[LaneStrip], blind: Sequence[BlindLane]
         return Headline("findings", branch, lane=row.name, leak=now, others=len(leaking) - 1, sha=now.sha)
     if known:
         return Headline("proved", branch, lanes=len(known), sha=max(known, key=lambda pair: pair[1].at)[1].sha)
+    return _nothing_there(branch, lanes)
+
+
+def _nothing_there(branch: str, lanes: Sequence[LaneStrip]) -> Headline:
+    """No verdict on the branch. What was proved elsewhere says nothing about it, and is told all the same."""
+    elsewhere = [row for row in lanes if row.cells and not row.branch]
+    if elsewhere and len(elsewhere) == sum(bool(row.cells) for row in lanes):
+        proved = [row.now for row in elsewhere if row.now is not None]
+        newest = max(proved, key=lambda now: now.at, default=None)
+        return Headline("elsewhere", branch, leak=newest, lanes=len(elsewhere), sha=newest.sha if newest else "")
     return Headline("waiting" if any(row.cells for row in lanes) else "empty", branch, lanes=len(lanes))
-
-
-def _blind(project: Project, lanes: Sequence[str], expected: Mapping[str, Expected], now: datetime) -> list[BlindLane]:
-    """Blind lanes, the one that is blind for longest first."""
-    commits = tips.newest_commits(project, TIP_COMMITS)
-    folded = tips.folded_by_lane(commits)
-    owed = {lane for lane, row in expected.items() if row.owed_branch == project.default_branch}
-    found = (
-        tips.blindness(lane, tips.cells(commits, folded.get(lane, {}), lane in owed), TIP_COMMITS) for lane in lanes
-    )
-    return tips.longest_first([lane for lane in found if lane is not None], now)
 
 
 def _last_proved(lanes: Sequence[LaneStrip]) -> tuple[str, LeaksNow | None]:

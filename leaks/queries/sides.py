@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db.models import Q, QuerySet, Sum
 
 from leaks import comparison
+from leaks.folding import suppressed_total
 from leaks.hiding import hides
 from leaks.merging import NamedFacts, merge_named
 from leaks.models import (
@@ -22,7 +23,7 @@ from leaks.models import (
 )
 from leaks.queries.refs import SUMS, amount
 from leaks.rows.comparison import Measure, Side
-from leaks.rows.facts import Judgement, LogFacts
+from leaks.rows.facts import Judgement, LogFacts, SuppressionHit
 from leaks.rows.leak_pages import Amount
 from leaks.rules import Rule, parse_rule, parse_rules
 from leaks.store_facts import facts_from_json
@@ -36,7 +37,7 @@ class Seen(NamedTuple):
     signatures: Mapping[int, Signature]
     amounts: Mapping[int, Mapping[int, Amount]]
     facts: Mapping[int, LogFacts]
-    suppressed: Mapping[int, tuple[int, int]]
+    suppressed: Mapping[int, Sequence[SuppressionHit]]
     detectors: Mapping[int, frozenset[Detector]]
 
 
@@ -54,15 +55,17 @@ def seen_in(outcomes: Sequence[LaneOutcome]) -> Seen:
 
 def pair_of(base: LaneOutcome, head: LaneOutcome, seen: Seen) -> tuple[Side, Side]:
     """Both sides, and what suppressions hide on each: leaks that other lanes show on its commit, and at the head those of the base."""
+    files = _rule_files([base, head])
+    rules = {one.pk: [*files.get(one.pk, ()), *_used(one, seen)] for one in (base, head)}
     return (
-        replace(side_of(base, seen), hides=_hidden(base, [base])),
-        replace(side_of(head, seen), hides=_hidden(head, [base, head])),
+        replace(side_of(base, seen), hides=_hidden(base, rules[base.pk], [base])),
+        replace(side_of(head, seen), hides=_hidden(head, rules[head.pk], [base, head])),
     )
 
 
 def side_of(outcome: LaneOutcome, seen: Seen) -> Side:
     facts = seen.facts.get(outcome.pk, LogFacts())
-    suppressed_bytes, suppressed_count = seen.suppressed.get(outcome.pk, (0, 0))
+    suppressed_bytes, suppressed_count = suppressed_total(seen.suppressed.get(outcome.pk, ()))
     judgement = _judgement(outcome)
     return Side(
         lane=outcome.lane.name,
@@ -106,10 +109,12 @@ def _facts(outcomes: Sequence[LaneOutcome]) -> Mapping[int, LogFacts]:
     return {pk: merge_named(facts) or LogFacts() for pk, facts in named.items()}
 
 
-def _suppressed(outcomes: Sequence[LaneOutcome]) -> Mapping[int, tuple[int, int]]:
-    uses = SuppressionUse.objects.filter(outcome__in=outcomes, log__current=True).values("outcome_id")
-    rows = uses.annotate(total_bytes=Sum("bytes"), total_count=Sum("count")).order_by()
-    return {row["outcome_id"]: (row["total_bytes"], row["total_count"]) for row in rows}
+def _suppressed(outcomes: Sequence[LaneOutcome]) -> Mapping[int, Sequence[SuppressionHit]]:
+    found: dict[int, list[SuppressionHit]] = defaultdict(list)
+    uses = SuppressionUse.objects.filter(outcome__in=outcomes, log__current=True).order_by("outcome_id", "template")
+    for outcome, hits, size, template in uses.values_list("outcome_id", "count", "bytes", "template"):
+        found[outcome].append(SuppressionHit(hits, size, template))
+    return found
 
 
 def _expected(outcomes: Sequence[LaneOutcome]) -> Mapping[int, frozenset[Detector]]:
@@ -150,12 +155,11 @@ def _judgement(outcome: LaneOutcome) -> Judgement:
 # --- What suppressions hide ------------------------------------------------------------------------------------------
 
 
-def _hidden(outcome: LaneOutcome, shown: Sequence[LaneOutcome]) -> Mapping[str, Measure]:
-    """Leaks that the outcome's rules would hide and that it does not show, out of those on its commit and in `shown`.
+def _hidden(outcome: LaneOutcome, rules: Sequence[Rule], shown: Sequence[LaneOutcome]) -> Mapping[str, Measure]:
+    """Leaks that the rules would hide and the outcome does not show, out of those on its commit and in `shown`.
 
-    Nothing but the rules is asked of the database where a run had none, which is the ordinary case.
+    Nothing is asked of the database where a run had no rules, which is the ordinary case.
     """
-    rules = _rules(outcome)
     if not rules:
         return {}
     others = LaneOutcome.objects.filter(
@@ -166,11 +170,18 @@ def _hidden(outcome: LaneOutcome, shown: Sequence[LaneOutcome]) -> Mapping[str, 
     return _matched(rules, leaks.exclude(key__signature__in=own))
 
 
-def _rules(outcome: LaneOutcome) -> list[Rule]:
-    """Rules whose text is known, and those that the log shows in use."""
-    files = RuleFile.objects.filter(outcomes=outcome).order_by("sha256").values_list("text", flat=True)
-    uses = SuppressionUse.objects.filter(outcome=outcome, log__current=True).values_list("template", flat=True)
-    return [*(rule for text in files for rule in parse_rules(text)), *map(parse_rule, uses)]
+def _rule_files(outcomes: Sequence[LaneOutcome]) -> Mapping[int, list[Rule]]:
+    """The rules whose text is known, by outcome."""
+    found: dict[int, list[Rule]] = defaultdict(list)
+    files = RuleFile.objects.filter(outcomes__in=outcomes).order_by("sha256")
+    for outcome, text in files.values_list("outcomes", "text"):
+        found[outcome] += parse_rules(text)
+    return found
+
+
+def _used(outcome: LaneOutcome, seen: Seen) -> list[Rule]:
+    """The rules that the log shows in use."""
+    return [parse_rule(hit.template) for hit in seen.suppressed.get(outcome.pk, ())]
 
 
 def _stacks_of(leaks: QuerySet[Sighting]) -> Mapping[str, list[set[str]]]:

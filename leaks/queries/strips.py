@@ -1,18 +1,24 @@
-"""The last runs of every lane on the default branch: two queries, whatever the number of lanes and the length of history."""
+"""The last runs of every lane on the default branch: two queries, whatever the number of lanes and the length of history.
+
+A lane that never ran there (its uploads name no branch, or other ones) shows its last runs wherever they were, and says so.
+"""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from operator import or_
+from typing import Any
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
 
 from leaks.folding import HAS_VERDICT
 from leaks.models import Lane, LaneOutcome, Project
 from leaks.queries.rate_rows import rate_row
 from leaks.rows.pages import LaneStrip, LeaksNow, OutcomeCell
 from leaks.words import CANCELLED_REASONS, Verdict
+
+Outcomes = QuerySet[LaneOutcome, Any]
 
 # More lanes than that are a mistake in a pattern; the page says how many it left out.
 LANES_SHOWN = 100
@@ -26,18 +32,25 @@ COLUMNS = (
 
 
 def lanes_to_show(project: Project, since: datetime, length: int = LENGTH) -> list[Lane]:
-    """Lanes by name, each with where its strip begins (`strip_from`) and its last proving outcome (`last_proved`)."""
-    mine = LaneOutcome.objects.filter(on_branch(project.default_branch), lane=OuterRef("pk"), withdrawn_at=None)
-    mine = mine.order_by("-happened_at", "-pk")
-    newest = mine.filter(happened_at__gte=since)
-    proved = mine.filter(verdict__in=HAS_VERDICT)
+    """Lanes by name, each with whether it ever ran on the default branch (`on_main`), where its strip begins (`strip_from`), and its last
+    proving outcome (`last_proved`)."""
+    anywhere = LaneOutcome.objects.filter(lane=OuterRef("pk"), withdrawn_at=None).order_by("-happened_at", "-pk")
+    main = anywhere.filter(on_branch(project.default_branch))
     lanes = Lane.objects.filter(project=project).annotate(
-        # The time of the oldest outcome shown: an index walk of `length` steps a lane, where a window function would
-        # number the whole history.
-        strip_from=Subquery(newest.values("happened_at")[length - 1 : length]),
-        last_proved=Subquery(proved.values("pk")[:1]),
+        on_main=Exists(main),
+        strip_from=_of_either(main, anywhere, lambda rows: _strip_from(rows.filter(happened_at__gte=since), length)),
+        last_proved=_of_either(main, anywhere, lambda rows: rows.filter(verdict__in=HAS_VERDICT).values("pk")[:1]),
     )
     return list(lanes.order_by("name")[: LANES_SHOWN + 1])
+
+
+def _strip_from(rows: Outcomes, length: int) -> Outcomes:
+    """The time of the oldest outcome shown: an index walk of `length` steps a lane, where a window function would number the whole history."""
+    return rows.values("happened_at")[length - 1 : length]
+
+
+def _of_either(main: Outcomes, anywhere: Outcomes, pick: Callable[[Outcomes], Outcomes]) -> Case:
+    return Case(When(on_main=True, then=Subquery(pick(main))), default=Subquery(pick(anywhere)))
 
 
 def on_branch(name: str) -> Q:
@@ -54,7 +67,10 @@ def strips(
 ) -> tuple[LaneStrip, ...]:
     """The strips of these lanes, with what stands beside them; `bytes_by_day` has the lanes that look for leaks."""
     outcomes = _outcomes(project, lanes, since)
-    return tuple(_strip(lane, outcomes[lane.pk], since, bytes_by_day.get(lane.name), length) for lane in lanes)
+    return tuple(
+        _strip(lane, outcomes[lane.pk], since, bytes_by_day.get(lane.name), length, branch=project.default_branch)
+        for lane in lanes
+    )
 
 
 def _outcomes(project: Project, lanes: Sequence[Lane], since: datetime) -> Mapping[int, list[LaneOutcome]]:
@@ -62,13 +78,21 @@ def _outcomes(project: Project, lanes: Sequence[Lane], since: datetime) -> Mappi
     by_lane: defaultdict[int, list[LaneOutcome]] = defaultdict(list)
     if not lanes:
         return by_lane
-    recent = reduce(or_, (Q(lane=lane.pk, happened_at__gte=_from(lane, since)) for lane in lanes))
-    shown = on_branch(project.default_branch) & Q(withdrawn_at=None) & recent
+    main, everywhere = on_branch(project.default_branch), Q()
+    recent = (
+        Q(lane=lane.pk, happened_at__gte=_from(lane, since)) & (main if _on_main(lane) else everywhere)
+        for lane in lanes
+    )
+    shown = Q(withdrawn_at=None) & reduce(or_, recent)
     last_proved = Q(pk__in=[pk for lane in lanes if (pk := getattr(lane, "last_proved", None))])
     rows = LaneOutcome.objects.filter(shown | last_proved).select_related("run__commit").only(*COLUMNS)
     for outcome in rows.order_by("happened_at", "pk"):
         by_lane[outcome.lane_id].append(outcome)
     return by_lane
+
+
+def _on_main(lane: Lane) -> bool:
+    return bool(getattr(lane, "on_main", True))
 
 
 def _from(lane: Lane, since: datetime) -> datetime:
@@ -81,6 +105,8 @@ def _strip(
     since: datetime,
     bytes_by_day: tuple[int | None, ...] | None,
     length: int,
+    *,
+    branch: str,
 ) -> LaneStrip:
     shown = [outcome for outcome in outcomes if outcome.happened_at >= _from(lane, since)][-length:]
     proved = [outcome for outcome in outcomes if outcome.verdict in HAS_VERDICT]
@@ -93,6 +119,7 @@ def _strip(
         cancelled=rate_row(cancelled, len(shown), "cancelled"),
         now=_leaks_now(proved[-1], bytes_by_day is not None) if proved else None,
         bytes_by_day=bytes_by_day or (),
+        branch=branch if _on_main(lane) else "",
     )
 
 

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from django.db.models import Q
+
 from leaks.folding import HAS_VERDICT
-from leaks.models import Commit, CommitLane, Project
-from leaks.rates import Point, blind_windows
-from leaks.rows.lane_pages import CommitCell
+from leaks.models import Commit, CommitLane, CommitPlace, Project
+from leaks.rows.lane_pages import CommitCell, Cursor
 from leaks.rows.pages import BlindLane
+from leaks.windows import Place, Point, blind_windows, in_branch_order, open_window
 from leaks.words import Reason, Verdict
 
 FOLDED = ("commit_id", "lane__name", "verdict", "reason", "outcome__public_id", "attempts")
@@ -28,16 +30,52 @@ class FoldedRow(NamedTuple):
 ABSENT = FoldedRow(0, "", Verdict.NO_VERDICT, "", None, 0)
 
 
-def newest_commits(project: Project, number: int) -> tuple[Commit, ...]:
-    """Commits of the default branch, oldest of them first. A commit without any time has no place in a line of time."""
-    on_branch = Commit.objects.filter(project=project, places__branch=project.default_branch)
-    newest = on_branch.filter(ordered_at__isnull=False).order_by("-ordered_at", "-pk")[:number]
-    return tuple(reversed(newest))
+class TipCommit(NamedTuple):
+    """A commit of the branch in its place. Without a time of its own (`dated`) it has that of the commit on top of it."""
+
+    row: Commit
+    at: datetime
+    dated: bool
 
 
-def folded_by_lane(commits: Iterable[Commit], lane: str = "") -> Mapping[str, Mapping[int, FoldedRow]]:
+def newest_commits(project: Project, number: int, before: Cursor | None = None) -> tuple[TipCommit, ...]:
+    """The newest commits of the default branch, or those older than `before`, oldest of them first.
+
+    Parents that nobody dated are put where they belong; one of which not even a child is known has no place at all.
+    """
+    places = CommitPlace.objects.filter(branch=project.default_branch, commit__project=project)
+    places = places.select_related("commit")
+    dated = places.filter(commit__ordered_at__isnull=False)
+    if before is not None:
+        same_moment = Q(commit__ordered_at=before.at, commit__sha__lt=before.public_id)
+        dated = dated.filter(Q(commit__ordered_at__lt=before.at) | same_moment)
+    newest = list(dated.order_by("-commit__ordered_at", "-commit__sha")[:number])
+    parents = [_parent(place.commit) for place in newest]
+    undated = places.filter(commit__ordered_at=None, commit__sha__in=[sha for sha in parents if sha])
+    return _placed([*newest, *undated])
+
+
+def _placed(places: Sequence[CommitPlace]) -> tuple[TipCommit, ...]:
+    commits = {place.commit.sha: place.commit for place in places}
+    line = in_branch_order(
+        Place(place.commit.sha, place.commit.ordered_at, place.position, _parent(place.commit)) for place in places
+    )
+    return tuple(TipCommit(commits[one.key], one.at, one.dated) for one in line)
+
+
+def _parent(commit: Commit) -> str:
+    return str(commit.parents[0]) if commit.parents else ""
+
+
+def oldest(commits: Iterable[TipCommit]) -> Cursor | None:
+    """Where the commits before these go on: the place of the oldest by the order in which they are fetched."""
+    dated = [(commit.at, commit.row.sha) for commit in commits if commit.dated]
+    return Cursor(*min(dated)) if dated else None
+
+
+def folded_by_lane(commits: Iterable[TipCommit], lane: str = "") -> Mapping[str, Mapping[int, FoldedRow]]:
     """Lane -> commit -> all attempts folded."""
-    rows = CommitLane.objects.filter(commit__in=[commit.pk for commit in commits])
+    rows = CommitLane.objects.filter(commit__in=[commit.row.pk for commit in commits])
     if lane:
         rows = rows.filter(lane__name=lane)
     by_lane: defaultdict[str, dict[int, FoldedRow]] = defaultdict(dict)
@@ -46,21 +84,22 @@ def folded_by_lane(commits: Iterable[Commit], lane: str = "") -> Mapping[str, Ma
     return by_lane
 
 
-def cells(commits: Iterable[Commit], folded: Mapping[int, FoldedRow], owed: bool) -> tuple[CommitCell, ...]:
+def cells(commits: Iterable[TipCommit], folded: Mapping[int, FoldedRow], owed: bool) -> tuple[CommitCell, ...]:
     """The commits under one lane. An owed lane that no run named is a cell too; one that is not owed there is none."""
-    found = ((commit, folded.get(commit.pk, ABSENT if owed else None)) for commit in commits)
+    found = ((commit, folded.get(commit.row.pk, ABSENT if owed else None)) for commit in commits)
     return tuple(_cell(commit, row) for commit, row in found if row is not None)
 
 
-def _cell(commit: Commit, row: FoldedRow) -> CommitCell:
+def _cell(commit: TipCommit, row: FoldedRow) -> CommitCell:
     return CommitCell(
-        sha=commit.sha,
-        title=commit.title,
-        at=commit.ordered_at,
+        sha=commit.row.sha,
+        title=commit.row.title,
+        at=commit.at,
         verdict=row.verdict,
         reason=row.reason,
         outcome=row.outcome or "",
         attempts=row.attempts,
+        dated=commit.dated,
     )
 
 
@@ -71,25 +110,29 @@ def is_proved(cell: CommitCell) -> bool:
 def points(line: Iterable[CommitCell]) -> Iterator[Point]:
     """What blind windows are made of. A commit whose lane still runs is no sign of blindness yet."""
     for cell in line:
-        if cell.reason != Reason.PENDING and cell.at is not None:
+        if cell.reason != Reason.PENDING:
             yield Point(cell.sha, cell.at, is_proved(cell))
+
+
+def unproved(line: Iterable[CommitCell]) -> tuple[CommitCell, ...]:
+    """Commits without a proving verdict, newest first; one whose lane still runs is among them, for nothing is proved there."""
+    return tuple(cell for cell in reversed(tuple(line)) if not is_proved(cell))
 
 
 def blindness(lane: str, line: Sequence[CommitCell], looked_at: int) -> BlindLane | None:
     """The window that is open at the tip, if there is one. `looked_at`: how many commits could have been in it."""
-    windows = blind_windows(points(line))
-    if not windows or windows[-1].until is not None:
+    window = open_window(blind_windows(points(line)))
+    if window is None:
         return None
-    proved = [cell.sha for cell in line if is_proved(cell)]
     return BlindLane(
         lane=lane,
-        since=windows[-1].since,
-        commits=len(windows[-1].keys),
-        open_ended=not proved and len(line) >= looked_at,
-        last_proved=proved[-1] if proved else "",
-        first_unproved=windows[-1].keys[0],
+        since=window.since,
+        commits=len(window.keys),
+        open_ended=not window.after and len(line) >= looked_at,
+        last_proved=window.after,
+        first_unproved=window.keys[0],
     )
 
 
-def longest_first(lanes: Iterable[BlindLane], now: datetime) -> list[BlindLane]:
-    return sorted(lanes, key=lambda lane: (lane.since or now, lane.lane))
+def longest_first(lanes: Iterable[BlindLane]) -> list[BlindLane]:
+    return sorted(lanes, key=lambda lane: (lane.since, lane.lane))

@@ -84,7 +84,7 @@ DOMAINS = [tuple(Verdict) if kind is Verdict else (False, True) for kind in Proo
 def test_exactly_one_row_decides_every_combination_and_only_what_holds_is_proven() -> None:
     reached = set()
     for values in product(*DOMAINS):
-        proof = Proof(*values)
+        proof = Proof._make(values)
         row = deciding_row(proof)
         holding = [one for one in GATE if one.holds(proof)]
         assert row is holding[0]

@@ -41,7 +41,7 @@ CONSTANT = {
     "once, a text that holds the number": [(1, 64, 1), (10, 65, 1), (100, 66, 1)],
     "less with more work": [(1, 640, 10), (100, 64, 1)],
     "up and down": [(1, 100, 10), (10, 300, 30), (100, 200, 20)],
-    "repeats differ by more than the work does": [(1, 64, 1, "a"), (1, 192, 3, "a"), (100, 160, 2, "a")],
+    "repeats differ by more than the work does": [(1, 64, 1, "a"), (1, 192, 3, "a"), (100, 200, 3, "a")],
     "a cache that fills up": [(1, 64, 1), (10, 256, 4), (100, 256, 4)],
     "none of it": [(1, 0, 0), (100, 0, 0)],
 }
