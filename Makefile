@@ -34,6 +34,8 @@ bench: .venv/dev  ## Measure speed and memory on generated data
 	$(BIN)/python -m leaks.tests.bench_hostile
 	$(BIN)/python -m leaks.tests.bench_signatures $(CORPUS)
 	$(BIN)/python -m dashboard.tests.bench_pages
+	$(BIN)/python -m dashboard.tests.bench_hooks
+	$(BIN)/python -m workers.tests.bench_lane
 
 fuzz: .venv/dev  ## Fuzz the readers, SECONDS=600 for each way in
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements-fuzz.txt || $(BIN)/pip install --quiet -r requirements-fuzz.txt

@@ -18,7 +18,7 @@ from leaks.words import MemberRole
 
 # Each role may do what the roles before it may.
 ROLES = (MemberRole.VIEWER, MemberRole.TRIAGER, MemberRole.APPROVER, MemberRole.ADMIN)
-PREFIX = {Token.Kind.UPLOAD: "llu_", Token.Kind.READ: "llr_"}
+PREFIX = {Token.Kind.UPLOAD: "llu_", Token.Kind.READ: "llr_", Token.Kind.BADGE: "llb_"}
 HINT_LENGTH = 12
 SCHEME = "bearer"
 NOTE_USE_EVERY = timedelta(minutes=1)
@@ -95,6 +95,26 @@ def project_for(request: HttpRequest, slug: str) -> Project:
     return project
 
 
+def project_to_follow(request: HttpRequest, slug: str) -> Project:
+    """The project, for each of its readers and for a token that uploads to it. Raises Http404 otherwise."""
+    project = _living().filter(slug=slug).first()
+    if project is None or not may_follow(request, project):
+        raise Http404(f"There is no project {slug!r}.")
+    return project
+
+
+def project_with_badge(request: HttpRequest, slug: str, secret: str) -> Project | None:
+    """The project, for each of its readers and for whoever shows a badge token of it: one that stands in an address."""
+    project = _living().filter(slug=slug).first()
+    if project is None or may(request, project, MemberRole.VIEWER):
+        return project
+    shown = Token.objects.filter(project=project, kind=Token.Kind.BADGE, hash=_hash(secret)).first() if secret else None
+    if shown is None or _is_over(shown.expires_at):
+        return None
+    _note_use(shown)
+    return project
+
+
 def projects_for(request: HttpRequest) -> QuerySet[Project]:
     """Projects to list for whoever asks. A scratch project is found by its address alone."""
     if _is_superuser(request):
@@ -113,7 +133,7 @@ def may(request: HttpRequest, project: Project, role: MemberRole) -> bool:
 
 def may_follow(request: HttpRequest, project: Project) -> bool:
     """Whether whoever asks may see what came of an upload: each reader, and the token that uploads."""
-    return _is_token_of(request, project) or may(request, project, MemberRole.VIEWER)
+    return _is_token_of(request, project, Token.Kind.UPLOAD) or may(request, project, MemberRole.VIEWER)
 
 
 def require(request: HttpRequest, project: Project, role: MemberRole) -> None:
@@ -145,7 +165,7 @@ def _is_superuser(request: HttpRequest) -> bool:
 
 def _is_token_of(request: HttpRequest, project: Project, *kinds: Token.Kind) -> bool:
     token = getattr(request, "auth", None)
-    return isinstance(token, Token) and token.project_id == project.pk and token.kind in (kinds or Token.Kind)
+    return isinstance(token, Token) and token.project_id == project.pk and token.kind in kinds
 
 
 def _living() -> QuerySet[Project]:

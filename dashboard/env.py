@@ -10,7 +10,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import environ
@@ -19,6 +19,12 @@ from django.core.exceptions import ImproperlyConfigured
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
 REDIS_SCHEMES = ("redis", "rediss", "redis+socket")
+# `manifest` names files by content (1.4 s); `compressed` adds gzip for a deployment; `plain` needs no collectstatic.
+STATIC_STORAGES = {
+    "manifest": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage",
+    "compressed": "whitenoise.storage.CompressedManifestStaticFilesStorage",
+    "plain": "django.contrib.staticfiles.storage.StaticFilesStorage",
+}
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 
 
@@ -28,6 +34,18 @@ class RedisAddress:
 
     celery: str
     cache: str
+
+
+class Mail(NamedTuple):
+    """The mail server, in the order in which settings take it apart."""
+
+    backend: str
+    host: str
+    port: int
+    user: str
+    password: str
+    use_tls: bool
+    use_ssl: bool
 
 
 def text(name: str, default: str = "") -> str:
@@ -99,6 +117,57 @@ def redis(name: str) -> RedisAddress | None:
         return RedisAddress(celery=address, cache=address)
     number_of_database = parse_qs(parts.query).get("virtual_host", ["0"])[0]
     return RedisAddress(celery=address, cache=f"unix://{parts.netloc}{parts.path}?db={number_of_database}")
+
+
+def site(name: str) -> str:
+    """The address under which people know this site, without a slash at its end; empty where nobody said."""
+    address = text(name).rstrip("/")
+    parts = urlsplit(address)
+    if address and (parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment):
+        raise _bad(name, "an address such as https://leaks.example.org")
+    return address
+
+
+def mail(name: str) -> Mail:
+    """Where mails go out: `smtp+tls://user:password@host:587`, `smtp+ssl://…`, `consolemail://`. Unset: nowhere."""
+    address = text(name)
+    if not address:
+        return Mail("django.core.mail.backends.dummy.EmailBackend", "", 25, "", "", use_tls=False, use_ssl=False)
+    if urlsplit(address).scheme not in environ.Env.EMAIL_SCHEMES:
+        raise _bad(name, "an address such as smtp+tls://user:password@host:587")
+    found = environ.Env.email_url_config(address)
+    return Mail(
+        found["EMAIL_BACKEND"],
+        found["EMAIL_HOST"] or "localhost",
+        found["EMAIL_PORT"] or 25,
+        found["EMAIL_HOST_USER"] or "",
+        found["EMAIL_HOST_PASSWORD"] or "",
+        use_tls=found.get("EMAIL_USE_TLS", False),
+        use_ssl=found.get("EMAIL_USE_SSL", False),
+    )
+
+
+def queue_folders(base: Path) -> dict[str, Any]:
+    """Options of the file-system broker."""
+    queue = str(base / "queue")
+    folders = {"data_folder_in": queue, "data_folder_out": queue}
+    return {
+        **folders,
+        "control_folder": str(base / "control"),
+        "processed_folder": str(base / "processed"),
+        "polling_interval": 0.2,
+    }
+
+
+def log_lines(name: str) -> dict[str, Any]:
+    """A `LOGGING` that prints one line an event."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["console"], "level": choice(name, "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
+    }
 
 
 def log_storage(name: str, default: Path) -> dict[str, Any]:

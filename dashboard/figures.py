@@ -17,6 +17,7 @@ from dashboard.figures_parts import (
     layout,
     line_style,
 )
+from leaks.rows.lane_pages import LaneWeeks
 from leaks.rows.pages import LaneDayRow, RateRow, WeekRow
 from leaks.words import Verdict
 
@@ -80,13 +81,30 @@ def outcomes_per_day(days: Sequence[LaneDayRow], span: Span, link: Link) -> Figu
 
 def rates_per_week(weeks: Sequence[WeekRow], link: Callable[[date, str], str]) -> Figure:
     """Cancelled and no-verdict share per ISO week; numerator, denominator and interval in the hover."""
+    no_verdict = _rate_line(0, "no verdict", [(week.monday, week.no_verdict) for week in weeks], link)
+    cancelled = _rate_line(1, "cancelled", [(week.monday, week.cancelled) for week in weeks], link)
+    return {"data": [no_verdict, cancelled], "layout": _rate_layout(weeks)}
+
+
+def rate_per_lane(
+    lanes: Sequence[LaneWeeks], pick: Callable[[WeekRow], RateRow], link: Callable[[str, date], str]
+) -> Figure:
+    """One share per ISO week, one line a lane; numerator, denominator and interval in the hover."""
+    traces = [
+        _rate_line(
+            place, one.lane, [(week.monday, pick(week)) for week in one.weeks], lambda monday, lane: link(lane, monday)
+        )
+        for place, one in enumerate(lanes)
+    ]
+    return {"data": traces, "layout": _rate_layout(lanes[0].weeks if lanes else ())}
+
+
+def _rate_layout(weeks: Sequence[WeekRow]) -> dict[str, Any]:
     mondays = [week.monday for week in weeks] or [date(1970, 1, 5)]
     span = (mondays[0] - timedelta(days=2), mondays[-1] + timedelta(days=2))
     shown = {**layout(*span, "percent of outcomes"), **ONE_MARK}
     shown["yaxis"].update({"range": [0, 100], "ticksuffix": " %"})
-    no_verdict = _rate_line(0, "no verdict", [(week.monday, week.no_verdict) for week in weeks], link)
-    cancelled = _rate_line(1, "cancelled", [(week.monday, week.cancelled) for week in weeks], link)
-    return {"data": [no_verdict, cancelled], "layout": shown}
+    return shown
 
 
 def _per_lane(days: Sequence[LaneDayRow], span: Span, measure: Measure, link: Link) -> Figure:
@@ -147,7 +165,7 @@ def _rate_line(
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": name,
+        "name": escaped(name),
         "meta": name,
         "x": [monday.isoformat() for monday, _ in known],
         "y": [rate.percent for _, rate in known],

@@ -33,8 +33,11 @@ PATTERNS = {
 
 @dataclass(frozen=True, slots=True)
 class TwinRow:
+    """`urls` are the addresses of the rows behind the values, "" where there is none."""
+
     head: str
     values: tuple[str, ...]
+    urls: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +85,17 @@ def chart(name: str, title: str, figure: Figure, head: str = "day", note: str = 
 def twin(figure: Figure, head: str) -> Twin:
     """One row for each x at which some trace has a value, newest first."""
     traces = figure["data"]
-    places: dict[str, list[str]] = {}
+    places: dict[str, list[tuple[str, str]]] = {}
     for column, trace in enumerate(traces):
         for x, y, data in zip(trace["x"], trace["y"], trace["customdata"], strict=True):
             if y is not None:
-                places.setdefault(x, [formats.UNKNOWN] * len(traces))[column] = data[0]
-    rows = (TwinRow(x, tuple(places[x])) for x in sorted(places, reverse=True))
+                places.setdefault(x, [(formats.UNKNOWN, "")] * len(traces))[column] = (data[0], data[1])
+    rows = (_twin_row(x, places[x]) for x in sorted(places, reverse=True))
     return Twin((head, *(trace["meta"] for trace in traces)), tuple(rows))
+
+
+def _twin_row(head: str, cells: Sequence[tuple[str, str]]) -> TwinRow:
+    return TwinRow(head, tuple(words for words, _ in cells), tuple(url for _, url in cells))
 
 
 def spark(values: Sequence[int | None], words: str) -> Spark:

@@ -5,9 +5,21 @@ What shortens does so where a reader loses least; the caller keeps the whole val
 
 from datetime import timedelta
 
+from leaks.words import Verdict
+
 UNKNOWN = "\N{EN DASH}"
 FUNCTION_LENGTH = 56
 SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+# The shape of a verdict: none is told by its colour alone.
+MARKS = {
+    Verdict.CLEAN: "✓",
+    Verdict.FINDINGS: "●",
+    Verdict.TEST_FAILURE: "✗",
+    Verdict.BUILD_FAILURE: "▣",
+    Verdict.UNEXPLAINED: "?",
+    Verdict.BLINDED: "◌",
+    Verdict.NO_VERDICT: "\N{EN DASH}",
+}
 # From the longest: the first unit that fits at least once is used, and nothing finer is said.
 TIME_UNITS = (("y", 365 * 86400), ("mo", 30 * 86400), ("d", 86400), ("h", 3600), ("min", 60))
 

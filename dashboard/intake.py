@@ -11,7 +11,8 @@ from leaks.errors import BadSubmission, PermanentError
 from leaks.ingest.archives import expanded
 from leaks.ingest.receive import receive
 from leaks.ingest.scratch import LANE, NO_COMMIT, make_scratch_project
-from leaks.rows.intake import Receipt, Submission, SubmittedFile
+from leaks.ingest.validation import LONGEST_RULE_FILE
+from leaks.rows.intake import Receipt, Submission, SubmittedFile, SubmittedRules
 from workers.send import hint_logs, hint_marks
 
 FIELDS = frozenset(field.name for field in dataclass_fields(Submission)) - {"project", "files"}
@@ -43,6 +44,14 @@ def drop(files: Iterable[UploadedFile], values: Mapping[str, Any], project: str 
 def submitted(file: UploadedFile) -> SubmittedFile:
     """An upload as the ingest wants it: large ones lie in a temporary file, and are read from there in chunks."""
     return SubmittedFile(file.name or "", cast("BinaryIO", file.file))
+
+
+def rules_of(files: Iterable[UploadedFile]) -> tuple[SubmittedRules, ...]:
+    """Suppression files as text; of one that is too long just enough is read to refuse it."""
+    return tuple(
+        SubmittedRules(file.name or "", file.read(4 * LONGEST_RULE_FILE + 4).decode("utf-8", "replace"))
+        for file in files
+    )
 
 
 def options_of(lines: Sequence[str]) -> dict[str, str]:

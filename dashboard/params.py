@@ -103,12 +103,16 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class LaneParams:
-    """A lane page, or the list of lanes: the window, the branch that is counted, and the list of outcomes below."""
+    """A lane page, or the list of lanes: the window, the branch that is counted, and the list of outcomes below.
+
+    `commits`: the commits older than that place are looked at, instead of the newest.
+    """
 
     window: Window
     branch: str
     outcomes: OutcomeFilter
     after: Cursor | None
+    commits: Cursor | None
 
 
 def window(values: QueryDict) -> Window:
@@ -117,7 +121,7 @@ def window(values: QueryDict) -> Window:
 
 
 def lane_params(values: QueryDict, lane: str = "") -> LaneParams:
-    """`?days=&branch=&lane=&day=&until=&verdict=&reason=&claimed=&group=&last=&after=`."""
+    """`?days=&branch=&lane=&day=&until=&verdict=&reason=&claimed=&group=&last=&after=&commits=`."""
     query, span = Query(values), window(values)
     branch = query.text("branch", limit=200)
     claimed = query.text("claimed", limit=60)
@@ -133,7 +137,9 @@ def lane_params(values: QueryDict, lane: str = "") -> LaneParams:
         group=query.word("group", GROUPS),
         last=query.number("last", 0, 0, MAX_LAST) or None,
     )
-    return LaneParams(window=span, branch=branch, outcomes=chosen, after=query.cursor("after"))
+    return LaneParams(
+        window=span, branch=branch, outcomes=chosen, after=query.cursor("after"), commits=query.cursor("commits")
+    )
 
 
 def _claimed(value: str) -> str | None:

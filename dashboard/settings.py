@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from kombu import Exchange, Queue
 
 from dashboard import env
+from dashboard.env import STATIC_STORAGES, queue_folders
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 LEAKLEDGER_VAR = env.folder("LEAKLEDGER_VAR", BASE_DIR / "var")
@@ -94,6 +95,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if LEAKLEDGER_HTTP
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 LEAKLEDGER_MAX_LOG_BYTES = env.number("LEAKLEDGER_MAX_LOG_MB", 1024, minimum=1) * 1024 * 1024
+LEAKLEDGER_MAX_HOOK_BYTES = env.number("LEAKLEDGER_MAX_HOOK_MB", 25, minimum=1) * 1024 * 1024
 LEAKLEDGER_MAX_UPLOAD_BYTES = env.number("LEAKLEDGER_MAX_UPLOAD_MB", 256, minimum=1) * 1024 * 1024
 
 # --- People ----------------------------------------------------------------------------------------------------------
@@ -134,12 +136,6 @@ STATIC_URL = "static/"
 STATIC_ROOT = LEAKLEDGER_VAR / "static"
 APP_FINDER = "django.contrib.staticfiles.finders.AppDirectoriesFinder"
 STATICFILES_FINDERS = [APP_FINDER, "dashboard.static_finders.PlotlyFinder"]
-# `manifest` names files by content (1.4 s); `compressed` adds gzip for a deployment; `plain` needs no collectstatic.
-STATIC_STORAGES = {
-    "manifest": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage",
-    "compressed": "whitenoise.storage.CompressedManifestStaticFilesStorage",
-    "plain": "django.contrib.staticfiles.storage.StaticFilesStorage",
-}
 LEAKLEDGER_STATIC = env.choice("LEAKLEDGER_STATIC", "plain" if DEBUG else "manifest", tuple(STATIC_STORAGES))
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = LEAKLEDGER_STATIC == "plain"
 WHITENOISE_KEEP_ONLY_HASHED_FILES = LEAKLEDGER_STATIC == "compressed"
@@ -173,6 +169,7 @@ CELERY_TASK_SOFT_TIME_LIMIT = env.number("LEAKLEDGER_TASK_SECONDS", 540, minimum
 CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 60
 LEAKLEDGER_LEASE_SECONDS = env.number("LEAKLEDGER_LEASE_SECONDS", 60, minimum=1)
 LEAKLEDGER_LOOK_SECONDS = env.number("LEAKLEDGER_LOOK_SECONDS", 30, minimum=1)
+LEAKLEDGER_SILENT_SECONDS = env.number("LEAKLEDGER_SILENT_SECONDS", 300, minimum=1)
 LEAKLEDGER_RETRY_SECONDS = env.number("LEAKLEDGER_RETRY_SECONDS", 5, minimum=1)
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -182,18 +179,20 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = REDIS is not None
 CELERY_BROKER_URL = REDIS.celery if REDIS else "filesystem://localhost//"
 if not REDIS:
     CELERY_BROKER_TRANSPORT = "workers.fsbroker:Transport"
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "data_folder_in": str(LEAKLEDGER_VAR / "broker" / "queue"),
-        "data_folder_out": str(LEAKLEDGER_VAR / "broker" / "queue"),
-        "control_folder": str(LEAKLEDGER_VAR / "broker" / "control"),
-        "processed_folder": str(LEAKLEDGER_VAR / "broker" / "processed"),
-        "polling_interval": 0.2,
-    }
+    CELERY_BROKER_TRANSPORT_OPTIONS = queue_folders(LEAKLEDGER_VAR / "broker")
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
-}
+# --- Telling people --------------------------------------------------------------------------------------------------
+
+LEAKLEDGER_URL = env.site("LEAKLEDGER_URL")
+MAIL = env.mail("EMAIL_URL")
+EMAIL_BACKEND, EMAIL_HOST, EMAIL_PORT = MAIL.backend, MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.use_tls, MAIL.use_ssl
+EMAIL_TIMEOUT = 15
+DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "leakledger@localhost")
+LEAKLEDGER_PRIVATE_HOSTS = env.words("LEAKLEDGER_PRIVATE_HOSTS")
+LEAKLEDGER_NOTICE_PAUSE_SECONDS = env.number("LEAKLEDGER_NOTICE_PAUSE_SECONDS", 20)
+LEAKLEDGER_GITHUB_TOKEN = env.text("LEAKLEDGER_GITHUB_TOKEN")
+LEAKLEDGER_GITLAB_TOKEN = env.text("LEAKLEDGER_GITLAB_TOKEN")
+
+LOGGING = env.log_lines("LOG_LEVEL")

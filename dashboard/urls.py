@@ -7,6 +7,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("login/", LoginView.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("api/v1/", include("dashboard.api.root")),
+    path("", include("dashboard.hooks.urls")),
     path("", include("dashboard.pages.urls")),
     path("", include("dashboard.pages.leak_urls")),
 ]

@@ -86,8 +86,12 @@ def _own_share(reports: Iterable[tuple[Report, JSONObject]]) -> JSONObject:
 
 
 def _reports(reports: Iterable[Report], ownership: Ownership) -> Iterator[tuple[Report, JSONObject]]:
+    shown: dict[int, JSONObject | None] = {}  # own frames; the reports of a log share them
     for report in reports:
         identity = identify(report, ownership)
+        own = identity.own_frame
+        if id(own) not in shown:
+            shown[id(own)] = _own_frame(own)
         yield (
             report,
             {
@@ -102,7 +106,7 @@ def _reports(reports: Iterable[Report], ownership: Ownership) -> Iterator[tuple[
                 "title": identity.title,
                 "test": report.test,
                 "truncated": report.truncated,
-                "own_frame": _own_frame(identity.own_frame),
+                "own_frame": shown[id(own)],
             },
         )
 

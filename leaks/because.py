@@ -76,8 +76,29 @@ def blind_spots(w: Witnesses) -> tuple[Line, ...]:
 
 
 def caveats(w: Witnesses) -> tuple[Line, ...]:
-    """What a success does not say, though it proves nothing wrong."""
-    return narrowed(w)[:AT_MOST]
+    """What a success does not say, though it proves nothing wrong; and the canary that sang."""
+    return (*canary(w), *narrowed(w)[:AT_MOST])
+
+
+def canary(w: Witnesses) -> tuple[Line, ...]:
+    """The planted finding, as expected: it is recorded like any other and counts for no verdict."""
+    sung = w.lane.canary_findings
+    if not sung:
+        return ()
+    records = f"{sung} record" if sung == 1 else f"{sung} records"
+    return (Line(0, f"The canary {w.lane.canary} was found, as expected: {records}, which count as no finding."),)
+
+
+def canary_and_exit(w: Witnesses) -> tuple[Line, ...]:
+    """An exit code that the canary alone may have caused proves nothing about the rest."""
+    if not canary(w):
+        return ()
+    return (
+        *canary(w),
+        Line(
+            0, "Its report may have caused the exit code: let the lane run the canary apart, and check that it fails."
+        ),
+    )
 
 
 def nothing(_: Witnesses) -> tuple[Line, ...]:

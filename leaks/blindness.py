@@ -148,7 +148,25 @@ def _goes_on(w: Witnesses, detector: Detector) -> bool:
 
 
 def _canary_missing(w: Witnesses) -> bool:
-    return w.log and w.lane.canary is not None and w.lane.canary_findings == 0
+    return w.log and bool(missing_canaries(w)) and _tests_left_a_trace(w)
+
+
+def missing_canaries(w: Witnesses) -> tuple[str, ...]:
+    """Those that the lane's settings and the run itself name, and no report shows."""
+    lane = w.lane
+    named = ((lane.canary, lane.canary_findings), (lane.named_canary, lane.named_findings))
+    return tuple(canary for canary, findings in named if canary is not None and findings == 0)
+
+
+def _tests_left_a_trace(w: Witnesses) -> bool:
+    """Where no test ran, the canary had no chance to sing, and the want of tests is the thing to tell."""
+    tests = w.facts.tests
+    summed_up = tests is not None and not (tests.complete and tests.total == 0)
+    return summed_up or bool(w.facts.ends_in_test or w.marks(MarkKind.TEST_TEXT, MarkKind.TEST_CRASHED))
+
+
+def _missing_canary_lines(w: Witnesses) -> tuple[Line, ...]:
+    return tuple(Line(0, f"The canary {canary} was not found, though tests ran.") for canary in missing_canaries(w))
 
 
 def rules_in_force(w: Witnesses) -> tuple[Rule, ...]:
@@ -169,10 +187,6 @@ def _suppressed_too_broadly(w: Witnesses) -> bool:
 
 def _lines_of_broad_rules(w: Witnesses) -> tuple[Line, ...]:
     return tuple(Line(rule.line, rule.text) for rule in broad_rules(w) if rule.line)
-
-
-def _no_lines(_: Witnesses) -> tuple[Line, ...]:
-    return ()
 
 
 def _not_instrumented_lines(w: Witnesses) -> tuple[Line, ...]:
@@ -224,7 +238,7 @@ BLINDERS: tuple[Blinder, ...] = (
         "canary_missing",
         Flag.CANARY_MISSING,
         _canary_missing,
-        _no_lines,
+        _missing_canary_lines,
         "The canary, a leak planted to prove that the detector is alive, was not reported.",
     ),
 )

@@ -54,6 +54,7 @@ def merge(claims: Iterable[ClaimRow]) -> MergedFields:
         part_of=_strongest(by_weight, "part_of", int),
         superseded_by=_strongest(by_weight, "superseded_by", str),
         heartbeat=_strongest(by_weight, "heartbeat", str),
+        canary=_strongest(by_weight, "canary", str),
         options=_per_name(by_weight, "options", str),
         workload={name: float(value) for name, value in _per_name(by_weight, "workload", int, float).items()},
     )

@@ -215,11 +215,17 @@ FLAGS: tuple[FlagRow, ...] = (
     FlagRow(
         Flag.CANARY_MISSING,
         _blinds(Flag.CANARY_MISSING),
-        "The planted leak that proves the detector alive was not reported.",
+        "Tests ran, and the planted finding that proves the detector alive was not reported.",
     ),
 )
 
-FOUND_BY_FOLDING = frozenset({Flag.RERUN_FLIPPED, Flag.SUPPRESSED_TOTAL_GREW, Flag.ONLY_KNOWN})
+# What hangs on other outcomes, and is found where these are held against each other.
+FOLDED_MEANINGS = {
+    Flag.RERUN_FLIPPED: "A rerun of the same commit gave another verdict.",
+    Flag.SUPPRESSED_TOTAL_GREW: "Suppressions hid more than in the run before.",
+    Flag.ONLY_KNOWN: "Everything found was known before this commit.",
+}
+FOUND_BY_FOLDING = frozenset(FOLDED_MEANINGS)
 
 
 def flags_of(judged: Judged) -> tuple[Flag, ...]:

@@ -6,16 +6,19 @@ order of arrival must not either.
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from leaks.models import Frame, Lane, LaneExpectation, LaneOutcome, Report, RuleFile, SuppressionUse
+from leaks.models import Lane, LaneExpectation, LaneOutcome, Report, RuleFile, StackFrame, SuppressionUse
 from leaks.rows.facts import LaneView
 from leaks.rules import parse_rules
 from leaks.words import Detector, Verdict
 
 # Verdicts that hang on whether a suppression rule is too broad.
 BY_RULES = (Verdict.CLEAN, Verdict.BLINDED)
+ENTRY = "_start"  # of every program on Linux; the dynamic loader has one too
+LOADER = "ld-"
 
 
 def lane_view(outcome: LaneOutcome) -> LaneView:
@@ -52,14 +55,28 @@ def _rules(outcome: LaneOutcome) -> tuple[str, ...]:
 
 
 def _own_functions(lane: Lane, at: datetime) -> tuple[str, ...]:
-    """One function for each signature, so that a share of them is a share of signatures."""
-    owned = _owned(lane, at).exclude(own_frame__function="").values("key__signature_id")
-    return tuple(sorted(owned.annotate(name=Min("own_frame__function")).values_list("name", flat=True)))
+    """One function for each signature, so that a share of them is a share of signatures: the first that its identity names."""
+    owned = _owned(lane, at).values("key__signature_id").annotate(text=Min("key__text"))
+    named = (function_of(text) for text in owned.values_list("text", flat=True))
+    return tuple(sorted(filter(None, named)))
 
 
 def _own_modules(lane: Lane, at: datetime) -> tuple[str, ...]:
-    modules = _owned(lane, at).exclude(own_frame__module="").values_list("own_frame__module", flat=True)
-    return tuple(sorted(set(modules.distinct())))
+    """The programs that leaked, by what prints a module: the own frames of a log without symbols, and the entry of every program."""
+    owned = _owned(lane, at)
+    modules = set(owned.exclude(own_frame__module="").values_list("own_frame__module", flat=True).distinct())
+    return tuple(sorted(filter(None, modules | _programs(owned))))
+
+
+def _programs(owned: QuerySet[Report]) -> set[str]:
+    entries = StackFrame.objects.filter(frame__function=ENTRY, stack__reports__in=owned).order_by()
+    modules = entries.exclude(frame__module="").values_list("frame__module", flat=True).distinct()
+    return {module for module in modules if not module.rpartition("/")[2].startswith(LOADER)}
+
+
+def function_of(key_text: str) -> str:
+    """The first name in the text of a key, whose first line is the family."""
+    return key_text.partition("\n")[2].partition("\n")[0]
 
 
 def _owned(lane: Lane, at: datetime) -> QuerySet[Report]:
@@ -74,23 +91,25 @@ def _owned(lane: Lane, at: datetime) -> QuerySet[Report]:
 # --- Who must be judged again ----------------------------------------------------------------------------------------
 
 
-def own_frames(outcome: LaneOutcome) -> set[int]:
-    """Ids of the frames that own the outcome's reports."""
-    owned = Report.objects.filter(log__part__outcome=outcome, own=True, own_frame__isnull=False)
-    return set(owned.values_list("own_frame_id", flat=True).distinct().order_by())
+def own_traits(outcome: LaneOutcome) -> set[str]:
+    """All of the outcome that a rule's breadth is held against: identities of its own reports, and the programs they ran in."""
+    owned = Report.objects.filter(log__part__outcome=outcome, own=True).order_by()
+    texts = owned.values_list("key__text", flat=True).distinct()
+    modules = owned.exclude(own_frame__module="").values_list("own_frame__module", flat=True).distinct()
+    return {*texts, *filter(None, modules), *_programs(owned)}
 
 
-def judged_by_rules(outcome: LaneOutcome, frames: Iterable[int], *, since: datetime) -> list[int]:
-    """Outcomes of the lane whose verdict may hang on these own frames: those after this one, until others show them too.
+def judged_by_rules(outcome: LaneOutcome, traits: Iterable[str], *, since: datetime) -> list[int]:
+    """Outcomes of the lane whose verdict may hang on these traits: those after this one, until others show them too.
 
     Empty whenever logs come in the order of the CI.
     """
-    later = _later(outcome, since)
-    names = set(Frame.objects.filter(pk__in=list(frames)).values_list("function", flat=True)) if later else set()
-    if not names:
+    wanted = set(traits)
+    later = _later(outcome, since) if wanted else []
+    if not later:
         return []
-    until = _known_otherwise(outcome, names)
-    open_ended = len(until) < len(names)
+    until = _known_otherwise(outcome, wanted)
+    open_ended = len(until) < len(wanted)
     last = max(until.values(), default=since)
     return [pk for pk, at in later if open_ended or at < last]
 
@@ -103,10 +122,23 @@ def _later(outcome: LaneOutcome, since: datetime) -> list[tuple[int, datetime]]:
     return list(weighed.values_list("pk", "happened_at"))
 
 
-def _known_otherwise(outcome: LaneOutcome, names: set[str]) -> dict[str, datetime]:
-    """Function → when another outcome of the lane first shows it as its own."""
-    others = Report.objects.filter(
-        own=True, log__part__outcome__lane_id=outcome.lane_id, own_frame__function__in=list(names)
-    ).exclude(log__part__outcome=outcome)
-    first = others.values("own_frame__function").annotate(at=Min("log__part__outcome__happened_at")).order_by()
-    return dict(first.values_list("own_frame__function", "at"))
+def _known_otherwise(outcome: LaneOutcome, traits: set[str]) -> dict[str, datetime]:
+    """Trait → when another outcome of the lane first shows it."""
+    others = Report.objects.filter(own=True, log__part__outcome__lane_id=outcome.lane_id).exclude(
+        log__part__outcome=outcome
+    )
+    programs = {"stack__places__frame__function": ENTRY, "stack__places__frame__module__in": list(traits)}
+    found = (
+        _first(others.filter(key__text__in=list(traits)), "key__text"),
+        _first(others.filter(own_frame__module__in=list(traits)), "own_frame__module"),
+        _first(others.filter(**programs), "stack__places__frame__module"),
+    )
+    known: dict[str, datetime] = {}
+    for trait, at in chain.from_iterable(found):
+        known[trait] = min(at, known.get(trait, at))
+    return known
+
+
+def _first(reports: QuerySet[Report], column: str) -> Iterable[tuple[str, datetime]]:
+    rows = reports.values(column).annotate(at=Min("log__part__outcome__happened_at")).order_by()
+    return list(rows.values_list(column, "at"))

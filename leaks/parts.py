@@ -21,6 +21,7 @@ class OutcomeFields:
     options: dict[str, str] = field(default_factory=dict)
     workload: dict[str, float] = field(default_factory=dict)
     superseded_by: str | None = None
+    canary: str | None = None
 
 
 def outcome_fields(parts: Sequence[MergedFields]) -> OutcomeFields:
@@ -34,6 +35,7 @@ def outcome_fields(parts: Sequence[MergedFields]) -> OutcomeFields:
         options={name: value for part in parts for name, value in part.options.items()},
         workload={name: value for part in parts for name, value in part.workload.items()},
         superseded_by=next((part.superseded_by for part in parts if part.superseded_by), None),
+        canary=next((part.canary for part in parts if part.canary), None),
     )
 
 

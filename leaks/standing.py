@@ -40,7 +40,7 @@ def rebuild_commit_lane(commit_id: int, lane_id: int) -> None:
 
 def _locked(commit_id: int, lane_id: int) -> list[LaneOutcome]:
     """Locked in one order until the end of the transaction: the one who rebuilds last has read last."""
-    outcomes = LaneOutcome.objects.select_related("run").select_for_update(no_key=True, of=("self",))
+    outcomes = LaneOutcome.objects.select_related("run", "lane__project").select_for_update(no_key=True, of=("self",))
     return list(outcomes.filter(run__commit_id=commit_id, lane_id=lane_id).order_by("pk"))
 
 
@@ -115,20 +115,25 @@ def _only_known(outcome: LaneOutcome) -> bool:
 
 
 def _suppressed_more(outcome: LaneOutcome) -> bool:
-    """More is hidden than in the run before, of the same lane and branch, that shows suppressions in use."""
+    """More is hidden than in the run before, of the same lane, that shows suppressions in use."""
     after = _hidden(outcome.pk)
-    if not after:
-        return False
+    before = _used_before(outcome) if after else None
+    return before is not None and suppressed_total_grew(suppressed_total(_hidden(before)), suppressed_total(after))
+
+
+def _used_before(outcome: LaneOutcome) -> int | None:
+    """The run before on its own branch; of the first run on a branch, that of the default branch, which it was made from."""
     used = SuppressionUse.objects.filter(
         log__current=True,
         outcome__lane_id=outcome.lane_id,
-        outcome__run__branch=outcome.run.branch,
         outcome__withdrawn_at=None,
         outcome__happened_at__lt=outcome.happened_at,
+    ).order_by("-outcome__happened_at", "-outcome__public_id")
+    branches = (outcome.run.branch, outcome.lane.project.default_branch)
+    found = (
+        used.filter(outcome__run__branch=branch).values_list("outcome_id", flat=True).first() for branch in branches
     )
-    order = ("-outcome__happened_at", "-outcome__public_id")
-    before = used.order_by(*order).values_list("outcome_id", flat=True).first()
-    return before is not None and suppressed_total_grew(suppressed_total(_hidden(before)), suppressed_total(after))
+    return next((pk for pk in found if pk is not None), None)
 
 
 def _hidden(outcome_id: int) -> list[SuppressionHit]:

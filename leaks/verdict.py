@@ -117,9 +117,9 @@ EFFECTIVE_CLAIMS: tuple[ClaimRule, ...] = (
 )
 
 VERDICTS: tuple[Row, ...] = (
-    Row("finding", ANY, lambda s: s.found, "a report, a lost one, or bytes lost in a leak summary",
+    Row("finding", ANY, lambda s: s.found, "a report that is not the lane's canary, a lost one, or bytes lost in a leak summary",
         Verdict.FINDINGS, None,
-        b.ending_with(b.telling_exit, b.first_of(b.findings, b.marked(MarkKind.LOST_REPORT), b.last_line)),
+        b.ending_with(b.canary, b.ending_with(b.telling_exit, b.first_of(b.findings, b.marked(MarkKind.LOST_REPORT), b.last_line))),
         "A sanitizer reported something, whatever the exit code, the test summary or the CI says."),
     Row("option_missing", ANY, lambda s: s.misconfigured,
         "options known and one missing, its error seen, and no test passed",
@@ -145,6 +145,9 @@ VERDICTS: tuple[Row, ...] = (
     Row("superseded", CANCELLED, lambda s: s.newer_run, "no log; a newer run for the commit or group is known",
         Verdict.NO_VERDICT, Reason.SUPERSEDED, b.nothing,
         "A newer run took the place of this one, and no log of it arrived."),
+    Row("dropped", CANCELLED, lambda s: s.no_job, "no log, no newer run is known; concluded with no job",
+        Verdict.NO_VERDICT, Reason.NEVER_STARTED, b.nothing,
+        "The run was cancelled while it waited: none of its jobs ever started."),
     Row("cancelled_unseen", CANCELLED, _always, "no log; no newer run is known",
         Verdict.NO_VERDICT, Reason.CANCELLED_UNSEEN, b.nothing,
         "The run was cancelled and left no log: nobody knows how far it came."),
@@ -182,7 +185,7 @@ VERDICTS: tuple[Row, ...] = (
         "No test was executed."),
     Row("unexplained", FAILURE, _always, "nothing in the log explains it",
         Verdict.UNEXPLAINED, None,
-        b.ending_with(b.exit_meaning, b.together(b.exit_code, b.summary, b.last_line)),
+        b.ending_with(b.canary_and_exit, b.ending_with(b.exit_meaning, b.together(b.exit_code, b.summary, b.last_line))),
         "The run failed, and nothing in its log says why."),
     Row("truncated_log", SUCCESS, lambda s: s.truncated,
         "the log ends inside a block or a running test, is shorter than announced, or met a bound of the reader",

@@ -220,6 +220,46 @@ class SignatureState(StrEnum):
     DUPLICATE = "duplicate"
 
 
+class HookRefusal(StrEnum):
+    """Why a webhook was not taken; `ignored` is a good one about something that the ledger does not keep."""
+
+    UNSIGNED = "unsigned"
+    FORGED = "forged"
+    NO_SECRET = "no_secret"
+    TOO_LARGE = "too_large"
+    NO_LENGTH = "no_length"
+    MALFORMED = "malformed"
+    IGNORED = "ignored"
+
+
+class NoticeKind(StrEnum):
+    """What people can be told of; `test` is sent by hand."""
+
+    NEW_SIGNATURE = "new_signature"
+    VERDICT_FLIPPED = "verdict_flipped"
+    LANE_BLIND = "lane_blind"
+    LOG_FAILED = "log_failed"
+    TEST = "test"
+
+
+class Channel(StrEnum):
+    EMAIL = "email"
+    WEBHOOK = "webhook"
+
+
+class SendState(StrEnum):
+    WAITING = "waiting"
+    SENT = "sent"
+    FAILED = "failed"
+
+
+class StatusProvider(StrEnum):
+    """Where commit statuses are posted to."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+
+
 class ClaimSource(StrEnum):
     """Who made a claim, strongest first: per field the stronger source wins."""
 

@@ -19,14 +19,14 @@ from kombu.exceptions import OperationalError
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 EXIT_STUCK = 70
-LOOK, WORK_OFF = "workers.look", "workers.work_off"
+LOOK, WORK_OFF, DIGEST_DELIVERY = "workers.look", "workers.work_off", "workers.digest_delivery"
 
 logger = logging.getLogger(__name__)
 
 app = Celery("leakledger")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # Short work has a queue of its own; all else goes to the default one, where long logs may stand before it.
-app.conf.task_routes = {name: {"queue": "upkeep"} for name in (LOOK, WORK_OFF)}
+app.conf.task_routes = {name: {"queue": "upkeep"} for name in (LOOK, WORK_OFF, DIGEST_DELIVERY)}
 app.autodiscover_tasks(["workers"])
 
 

@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError
 
 from leaks.models import Log
 from workers.celery import send_look
-from workers.tasks import digest_log, sign_again, work_off
+from workers.tasks import digest_delivery, digest_log, sign_again, work_off
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +24,11 @@ def hint_logs(public_ids: Iterable[str]) -> None:
     ids = Log.objects.filter(public_id__in=list(public_ids)).values_list("pk", flat=True)
     for log_id in ids:
         _after_commit(digest_log, log_id)
+
+
+def hint_delivery(delivery_id: int) -> None:
+    """A webhook was stored."""
+    _after_commit(digest_delivery, delivery_id)
 
 
 def hint_marks() -> None:

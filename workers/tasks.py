@@ -2,9 +2,10 @@
 
 from time import monotonic
 
-from leaks.ingest import resign, sweep
+from leaks.ingest import deliveries, resign, sweep
 from leaks.ingest.digest import digest
-from workers.celery import LOOK, WORK_OFF, app, send_look
+from workers.celery import DIGEST_DELIVERY, LOOK, WORK_OFF, app, send_look
+from workers.dispatching import send_due
 from workers.retry import POLICY
 
 
@@ -12,6 +13,13 @@ from workers.retry import POLICY
 def digest_log(log_id: int) -> None:
     """Digest one log, then derive what hangs on it."""
     if digest(log_id):
+        sweep.work_off()
+
+
+@app.task(name=DIGEST_DELIVERY, **POLICY)
+def digest_delivery(delivery_id: int) -> None:
+    """Digest one webhook, then derive what hangs on it."""
+    if deliveries.digest(delivery_id):
         sweep.work_off()
 
 
@@ -27,6 +35,7 @@ def look() -> None:
     sweep.look(wake=send_look)
     if resign.look(wake=send_look):
         sweep.work_off()
+    send_due()
 
 
 @app.task(name="workers.sign_again", **POLICY)

@@ -1,5 +1,6 @@
 """The ways in: logs with what the lane says about them, and statements without a log."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,22 +24,29 @@ ANSWERS: dict[Any, Any] = {202: Accepted, frozenset({400, 401, 403, 404, 409, 41
 @router.post("/logs", response=ANSWERS)
 @decorate_view(takes("multipart/form-data"))
 def upload_logs(
-    request: HttpRequest, response: HttpResponse, form: Form[LogForm], log: File[list[UploadedFile]]
+    request: HttpRequest,
+    response: HttpResponse,
+    form: Form[LogForm],
+    log: File[list[UploadedFile]],
+    rules: File[list[UploadedFile]] = [],  # noqa: B006 - a value for the schema, never changed
 ) -> Status[Accepted]:
     """Upload one or more raw logs of a part, plain, gzip or zstd. Answers as soon as they are committed.
 
     The same name and content is the same log; other content under that name is its next revision; another name is
-    another log.
+    another log. `rules` are the suppression files that the run used.
     """
-    lists = {"options": intake.options_of(form.options), "workload": intake.workload_of(form.workload)}
-    return _accept(request, response, form, form.dict() | lists, log)
+    raw = json.dumps(dict(request.POST.lists()), ensure_ascii=False)
+    lists = {"raw": raw, "options": intake.options_of(form.options), "workload": intake.workload_of(form.workload)}
+    said = {**form.dict(), **lists, "rules": intake.rules_of(rules)}
+    return _accept(request, response, form, said, log)
 
 
 @router.post("/outcomes", response=ANSWERS)
 @decorate_view(takes("application/json"))
 def state_outcome(request: HttpRequest, response: HttpResponse, statement: OutcomeBody) -> Status[Accepted]:
     """State what a lane did where there is no log: cancelled, skipped, never started, or still running."""
-    return _accept(request, response, statement, statement.dict(), ())
+    raw = request.body.decode("utf-8", "replace")
+    return _accept(request, response, statement, {**statement.dict(), "raw": raw}, ())
 
 
 def _accept(

@@ -11,7 +11,7 @@ from dashboard.api.problems import Problem
 from leaks.models import LaneOutcome, Log, StaleMark
 from leaks.queries import outcomes
 from leaks.rows.leak_pages import Amount
-from leaks.rows.run_pages import LineRef, LogRow, OutcomeRef, Tests, Totals
+from leaks.rows.run_pages import LineRef, LogRow, OutcomeRef, PartRow, Tests, Totals
 
 router = Router(tags=["what was proved"], auth=Reads())
 ERRORS: frozenset[int] = frozenset({401, 403, 404, 422})
@@ -43,6 +43,7 @@ class OutcomeAnswer(Schema):
     totals: Totals
     own: Amount
     signatures: int
+    parts: list[PartRow]
     logs: list[LogRow]
     superseded_by: OutcomeRef | None
     rerun_of: OutcomeRef | None
@@ -118,6 +119,7 @@ def _answer(found: LaneOutcome) -> OutcomeAnswer:
         totals=page.totals,
         own=page.own,
         signatures=page.found_total,
+        parts=list(page.parts),
         logs=list(page.logs),
         superseded_by=page.superseded_by,
         rerun_of=page.rerun_of,

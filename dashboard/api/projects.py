@@ -18,7 +18,7 @@ from leaks.queries.signature_page import signature_page
 from leaks.rows.compare_pages import ComparePage
 from leaks.rows.lane_pages import LanePage, LanesPage, OutcomeLine
 from leaks.rows.leak_pages import SignatureList, SignaturePage
-from leaks.rows.pages import Overview
+from leaks.rows.overview import Overview
 from leaks.rows.run_pages import CommitPage
 
 router = Router(tags=["projects"], auth=Reads())
@@ -36,6 +36,7 @@ PARAMETERS: dict[str, str] = {
     "group": "proved, unproved or cancelled",
     "last": "among the last so many",
     "after": "the next page: `next` of the one before",
+    "commits": "commits older than that place: `older_commits` of the answer before, as microseconds~sha",
     "q": "text in titles, names and files",
     "kind": "kind or family",
     "own": "yes or no",
@@ -110,12 +111,14 @@ def list_lanes(request: HttpRequest, slug: str) -> Any:
     return lanes.lanes_page(project, window.since, window.now)
 
 
-@router.get("/projects/{slug}/lanes/{path:name}", response=_answers(LanePage), openapi_extra=_takes("days", "branch"))
+@router.get(
+    "/projects/{slug}/lanes/{path:name}", response=_answers(LanePage), openapi_extra=_takes("days", "branch", "commits")
+)
 def show_lane(request: HttpRequest, slug: str, name: str) -> Any:
     """One lane: verdicts over time, reasons, claimed against proved, commits without a verdict."""
     project, given = project_for(request, slug), params.lane_params(request.GET, name)
     lane = _found(lanes.find(project, name), f"no lane {name!r}")
-    return lanes.lane_page(project, lane, given.window.since, given.window.now, given.branch)
+    return lanes.lane_page(project, lane, given.window.since, given.window.now, given.branch, before=given.commits)
 
 
 @router.get("/projects/{slug}/outcomes", response=_answers(OutcomeLines), openapi_extra=_takes(*OUTCOME_PARAMETERS))

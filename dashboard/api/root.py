@@ -7,7 +7,7 @@ from django.urls import URLPattern
 from ninja import NinjaAPI, Router
 from ninja.openapi.schema import OpenAPISchema
 
-from dashboard.api import logs, outcomes, projects, recipes
+from dashboard.api import comment, commits, gate, logs, outcomes, projects, recipes
 from dashboard.api.problems import CONTENT_TYPE, install, with_problems
 
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -44,8 +44,11 @@ install(api)
 for router in (
     logs.router,
     outcomes.router,
+    commits.router,
     projects.router,
     recipes.router,
+    gate.router,
+    comment.router,
     elsewhere,
 ):  # the last one matches what nothing before it did
     api.add_router("", router)

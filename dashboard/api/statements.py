@@ -43,6 +43,14 @@ class Statement(Schema):
     started_at: Moment = Field(None, description="ISO 8601 with its time zone, by the CI's clock")
     finished_at: Moment = None
     superseded_by: Text = Field(None, description="run id, or run id#attempt, of the run that took its place")
+    heartbeat: Moment = Field(
+        None, description="a sign of life, by the lane's clock: it still runs; send it again and again"
+    )
+    progress: Text = Field(None, description="with a heartbeat: the last line that says how far it is")
+    canary: Text = Field(None, description="public id of a signature that this run must find")
+    announced_bytes: Number = Field(
+        None, description="how long all logs of the part are together, where not all is sent"
+    )
     sequence: Number = Field(None, description="the sender's own order: of two statements the later one holds")
     delivery_id: Text = Field(None, description="a second statement under the same one is a repeat")
     source: Annotated[Literal["upload", "lane_wrapper", "back_fill"] | None, BLANK] = None

@@ -5,9 +5,13 @@ from typing import NamedTuple
 from dashboard import figures
 from dashboard.figures_parts import Chart, Spark, chart, spark
 from dashboard.formats import size
-from dashboard.pages.links import day_link, week_link
-from leaks.rows.lane_pages import LanePage, LanesPage
-from leaks.rows.pages import LaneStrip, Overview
+from dashboard.pages.links import day_link, lane_week_link, week_link
+from leaks.rows.lane_pages import CanaryRow, LanePage, LanesPage, LaneTip, LaneWeeks
+from leaks.rows.overview import Overview
+from leaks.rows.pages import LaneStrip
+
+
+LINES = 12  # more cannot be told apart
 
 
 class ProjectCharts(NamedTuple):
@@ -33,9 +37,31 @@ def of_project(
     )
 
 
-def with_sparks(lanes: tuple[LaneStrip, ...]) -> tuple[tuple[LaneStrip, Spark], ...]:
-    """Each lane with its leaked bytes over the window as a line of the size of a word."""
-    return tuple((lane, _spark(lane)) for lane in lanes)
+class LaneRates(NamedTuple):
+    no_verdict: Chart
+    cancelled: Chart
+
+
+def lane_rates(slug: str, rows: LanesPage, days: int) -> LaneRates:
+    """The two rates per lane and week, for the lanes that ran most."""
+    busiest = sorted(rows.lane_weeks, key=_outcomes, reverse=True)[:LINES]
+    lanes = [one for one in busiest if _outcomes(one)]
+    note = f"the {LINES} lanes that ran most" if len(rows.lane_weeks) > LINES else ""
+    lost = figures.rate_per_lane(lanes, lambda week: week.no_verdict, lane_week_link(slug, days, verdict="no_verdict"))
+    ended = figures.rate_per_lane(lanes, lambda week: week.cancelled, lane_week_link(slug, days, group="cancelled"))
+    return LaneRates(
+        no_verdict=chart("no-verdict", "No-verdict rate per lane and week", lost, "week of", note),
+        cancelled=chart("cancelled", "Cancelled rate per lane and week", ended, "week of", note),
+    )
+
+
+def _outcomes(lane: LaneWeeks) -> int:
+    return sum(week.no_verdict.of for week in lane.weeks)
+
+
+def with_sparks(rows: Overview) -> tuple[tuple[LaneStrip, Spark, LaneTip, CanaryRow | None], ...]:
+    """Each lane with its leaked bytes over the window as a line of the size of a word, how far it proves the branch, and its canary."""
+    return tuple((lane, _spark(lane), rows.tips[lane.name], rows.canaries.get(lane.name)) for lane in rows.lanes)
 
 
 def _spark(lane: LaneStrip) -> Spark:

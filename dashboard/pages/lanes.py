@@ -21,6 +21,7 @@ def lanes(request: HttpRequest, slug: str) -> HttpResponse:
     shown: dict[str, Any] = {
         "rows": rows,
         "charts": drawn,
+        "rates": charts.lane_rates(slug, rows, given.window.days),
         "window": given.window,
         "outcomes": lists.outcomes(project, given),
     }
@@ -30,13 +31,16 @@ def lanes(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def lane(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     project, given = project_for(request, slug), params.lane_params(request.GET, name)
-    rows = queries.lane_page(project, _lane(project, name), given.window.since, given.window.now, given.branch)
+    rows = queries.lane_page(
+        project, _lane(project, name), given.window.since, given.window.now, given.branch, before=given.commits
+    )
     drawn = charts.of_project(slug, rows, given.window.days, name, given.branch)
     shown: dict[str, Any] = {
         "rows": rows,
         "charts": drawn,
         "window": given.window,
         "outcomes": lists.outcomes(project, given),
+        "commits": lists.commit_pages(given, rows.older_commits),
     }
     return page(request, "pages/lane.html", project, "lanes", branch=given.branch, **shown)
 

@@ -11,6 +11,7 @@ urlpatterns = [
     path("p/<slug:slug>/commits/<str:sha>/", commit.commit, name="commit"),
     path("p/<slug:slug>/runs/<str:public_id>/", outcome.outcome, name="outcome"),
     path("p/<slug:slug>/runs/<str:public_id>/progress/", outcome.progress, name="outcome_progress"),
+    path("p/<slug:slug>/runs/<str:public_id>/running/", outcome.running, name="outcome_running"),
     path("p/<slug:slug>/logs/<str:public_id>/", log.log, name="log"),
     path("p/<slug:slug>/logs/<str:public_id>/raw/", log.log_raw, name="log_raw"),
     path("p/<slug:slug>/compare/", compare.compare, name="compare"),

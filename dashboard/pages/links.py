@@ -35,6 +35,16 @@ def day_link(slug: str, days: int, branch: str = "", only: str = "") -> Callable
     return link
 
 
+def lane_week_link(slug: str, days: int, **counted: str) -> Callable[[str, date], str]:
+    """For the rates of several lanes: lane and Monday to the outcomes of that week which `counted` (a filter) means."""
+
+    def link(lane: str, monday: date) -> str:
+        last = (monday + timedelta(days=6)).isoformat()
+        return outcomes_url(slug, lane, {"days": str(days), "day": monday.isoformat(), "until": last, **counted})
+
+    return link
+
+
 def week_link(slug: str, days: int, lane: str = "", branch: str = "") -> Callable[[date, str], str]:
     """For the rates: a Monday and the name of the rate to the outcomes of that week which the rate counts."""
 

@@ -9,7 +9,7 @@ from dashboard.pages.links import outcomes_url
 from dashboard.params import NOTHING_SAID, LaneParams, cursor_text, outcome_query
 from leaks.models import Project
 from leaks.queries.outcome_lists import outcome_list
-from leaks.rows.lane_pages import OutcomeLine
+from leaks.rows.lane_pages import Cursor, OutcomeLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,20 @@ def outcomes(project: Project, given: LaneParams) -> Outcomes:
         older=f"?{urlencode(older)}#outcomes" if older else "",
         with_lane=not lane,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CommitPages:
+    """Addresses of the commits before and of the newest ones, "" where this page shows them."""
+
+    newest: str
+    older: str
+
+
+def commit_pages(given: LaneParams, older: Cursor | None) -> CommitPages:
+    query = outcome_query(given.outcomes, given.window.days)
+    newest = f"?{urlencode(query)}#commits" if given.commits else ""
+    return CommitPages(newest, f"?{urlencode({**query, 'commits': cursor_text(older)})}#commits" if older else "")
 
 
 WORDS = {

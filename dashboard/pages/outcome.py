@@ -46,6 +46,17 @@ def progress(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
     return answer
 
 
+@never_cache
+@require_safe
+def running(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
+    """How far a lane is that still runs. When it has said how it ended, the whole page is loaded anew."""
+    parts = outcomes.unended_parts(_outcome(project_for(request, slug), public_id))
+    answer = render(request, "partials/leaks/running.html", {"parts": parts}, status=200 if parts else STOP_POLLING)
+    if not parts:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
 def _outcome(project: Project, public_id: str) -> LaneOutcome:
     one = outcomes.find(project, public_id)
     if one is None:

@@ -18,6 +18,6 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     rows = queries.overview(project, window.since, window.now)
     drawn: dict[str, Any] = {
         "charts": charts.of_project(slug, rows, window.days),
-        "strips": charts.with_sparks(rows.lanes),
+        "strips": charts.with_sparks(rows),
     }
     return page(request, "pages/overview.html", project, "overview", rows=rows, window=window, **drawn)

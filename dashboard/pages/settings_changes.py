@@ -13,12 +13,12 @@ from django.utils import timezone
 from dashboard.access import make_token
 from leaks import journal, recipes
 from leaks.errors import BadSubmission, Conflict
-from leaks.ingest import resign
+from leaks.ingest import job_names, resign
 from leaks.models import Lane, LaneExpectation, Membership, Project, Resign, Token
 from leaks.queries import plumbing
 from leaks.words import MemberRole
 
-PROJECT_FIELDS = ("name", "default_branch", "source_link")
+PROJECT_FIELDS = ("name", "default_branch", "source_link", "canary_days")
 RECIPE_FIELDS = ("own_roots", "plumbing")
 LANE_FIELDS = ("name", "aliases", "patterns")
 EXPECTED_FIELDS = ("detectors", "owed_branch", "canary")
@@ -67,6 +67,8 @@ def save_lane(project: Project, person: AbstractBaseUser, before: str, wanted: M
     changes = _apply(lane, wanted, LANE_FIELDS)
     if changes:
         lane.save()
+        # Jobs that were stored as nobody's may be the lane's from now on.
+        job_names.lanes_changed(project)
     changes |= _expect(lane, wanted, timezone.now())
     if changes:
         what = "lane_changed" if before else "lane_added"

@@ -9,6 +9,7 @@ from django import forms
 from django.utils import timezone
 
 from leaks.models import Token
+from leaks.providers.job_names import compiled_pattern
 from leaks.words import Detector, MemberRole
 
 MAX_LINES = 200
@@ -17,6 +18,7 @@ LONGEST_REASON = 500
 LINK_NAMES = {"commit", "file", "line"}
 # re2, which matches in linear time whatever the pattern, has neither look-around nor back-references.
 NOT_RE2 = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
+CANARY_DAYS = 14
 TOKEN_DAYS = {"30": "30 days", "90": "90 days", "365": "a year", "0": "no end"}
 
 
@@ -64,7 +66,18 @@ class ProjectForm(forms.Form):
         label="Link to source",
         help_text="https://…/blob/{commit}/{file}#L{line}",
     )
+    canary_days = forms.IntegerField(
+        min_value=1,
+        max_value=365,
+        required=False,
+        label="Days without a canary",
+        help_text="A lane whose canary was not found for so many days is shown as unproven.",
+    )
     reason = OneLine(500, required=False, label="Why", help_text="Stands in the journal.")
+
+    def clean_canary_days(self) -> int:
+        """Left empty, it is what a new project has."""
+        return self.cleaned_data["canary_days"] or CANARY_DAYS
 
     def clean_source_link(self) -> str:
         value: str = self.cleaned_data["source_link"]
@@ -88,7 +101,11 @@ class LaneForm(forms.Form):
 
     name = OneLine(200)
     aliases = Lines(required=False, help_text="Other names that mean this lane, one a line.")
-    patterns = Lines(required=False, label="Job patterns", help_text="Regular expressions (RE2) over CI job names.")
+    patterns = Lines(
+        required=False,
+        label="Job patterns",
+        help_text="Regular expressions (RE2), each over the whole name of a CI job or the name without its matrix; a group names the part.",
+    )
     detectors = forms.MultipleChoiceField(
         required=False,
         choices=[(word.value, word.value) for word in Detector],
@@ -109,17 +126,15 @@ class LaneForm(forms.Form):
     def clean_patterns(self) -> list[str]:
         patterns: list[str] = self.cleaned_data["patterns"]
         for pattern in patterns:
-            _check_pattern(pattern)
+            check_pattern(pattern)
         return patterns
 
 
-def _check_pattern(pattern: str) -> None:
+def check_pattern(pattern: str) -> None:
     if NOT_RE2.search(pattern):
         raise forms.ValidationError(f"{pattern}: look-around and back-references are not understood.")
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise forms.ValidationError(f"{pattern}: {error}.") from None
+    if compiled_pattern(pattern) is None:
+        raise forms.ValidationError(f"{pattern}: RE2 does not take it.")
 
 
 class MemberForm(forms.Form):
@@ -128,7 +143,13 @@ class MemberForm(forms.Form):
 
 
 class TokenForm(forms.Form):
-    kind = forms.ChoiceField(choices=[("upload", "upload: a lane writes"), ("read", "read: a script asks")])
+    kind = forms.ChoiceField(
+        choices=[
+            ("upload", "upload: a lane writes"),
+            ("read", "read: a script asks"),
+            ("badge", "badge: stands in a badge's address"),
+        ]
+    )
     purpose = OneLine(200, help_text="Who uses it: “nightly lane of ci.yml”.")
     days = forms.ChoiceField(choices=list(TOKEN_DAYS.items()), initial="365", label="Valid for")
 

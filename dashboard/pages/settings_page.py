@@ -1,4 +1,4 @@
-"""Project settings, for admins: own roots, plumbing, lanes, members, tokens."""
+"""Project settings, for admins: own roots, plumbing, lanes, webhooks and the jobs they tell of, members, tokens."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -14,18 +14,21 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.access import project_for, require
+from dashboard.pages import hooks_actions
 from dashboard.pages import settings_changes as changes
+from dashboard.pages.hooks_forms import SecretForm
 from dashboard.pages.settings_forms import LONGEST_REASON, LaneForm, MemberForm, PlumbingForm, ProjectForm, TokenForm
 from dashboard.pages.shell import page
 from leaks.errors import LeakledgerError
 from leaks.ingest import resign
 from leaks.models import Project
+from leaks.queries.hooks import hooks_page
 from leaks.queries.recipes import last_resign, recipe_page
 from leaks.queries.settings import settings_page
 from leaks.resign_summary import preview_of_plumbing
 from leaks.rows.settings_page import LaneSetting
 from leaks.words import MemberRole
-from workers.send import hint_resign
+from workers.send import hint_look, hint_resign
 
 TEMPLATE = "pages/settings.html"
 REFUSED = 422
@@ -54,6 +57,8 @@ def _show(request: HttpRequest, project: Project, status: int = 200, **refused: 
         "new_lane": LaneForm(auto_id="new-lane-%s"),
         "member_form": MemberForm(auto_id="member-%s"),
         "token_form": TokenForm(auto_id="token-%s"),
+        "hooks": hooks_page(project, timezone.now()),
+        "secret_form": SecretForm(auto_id="secret-%s"),
     }
     return page(request, TEMPLATE, project, "settings", status, **{**shown, **refused})
 
@@ -102,6 +107,7 @@ def _lane(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         return _show(request, project, REFUSED, **{"lane_form" if before else "new_lane": form})
     changed = changes.save_lane(project, _person(request), before, form.cleaned_data)
+    hint_look()
     said = f"{form.cleaned_data['name']}: saved. Earlier runs keep what was expected of them."
     return _done(request, project, said if changed else "Nothing to change.")
 
@@ -127,7 +133,19 @@ def _token(request: HttpRequest, project: Project) -> HttpResponse:
         return _show(request, project, REFUSED, token_form=form)
     made = form.cleaned_data
     secret = changes.add_token(project, _person(request), made["kind"], made["purpose"], form.expires())
-    return _show(request, project, secret=secret, secret_purpose=made["purpose"])
+    return _show(request, project, secret=secret, secret_purpose=f"token for “{made['purpose']}”")
+
+
+def _hook_secret(request: HttpRequest, project: Project) -> HttpResponse:
+    """As with a token: a secret that was made here is in this answer and nowhere else."""
+    form, secret = hooks_actions.new_secret(request, project)
+    if form.errors:
+        return _show(request, project, REFUSED, secret_form=form)
+    if not secret:
+        return _done(request, project, "The secret is set. Deliveries that are signed with it are taken from now on.")
+    return _show(
+        request, project, secret=secret, secret_purpose=f"secret for webhooks of {form.cleaned_data['provider']}"
+    )
 
 
 def _revoke_token(request: HttpRequest, project: Project) -> HttpResponse:
@@ -202,6 +220,10 @@ ACTIONS: Mapping[str, Callable[[HttpRequest, Project], HttpResponse]] = {
     "plumbing_accept": _accept,
     "resign": _resign,
     "resign_undo": _undo,
+    "hook_secret": _hook_secret,
+    "hook_retry": hooks_actions.retry,
+    "job": hooks_actions.claim_job,
+    "owe": hooks_actions.owe,
 }
 
 

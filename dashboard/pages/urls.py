@@ -4,14 +4,20 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, path
 
-from dashboard.pages import home, lanes, overview, settings_page
+from dashboard.pages import badge, home, lane_script, lanes, notices_page, overview, settings_page, truth
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
+    path("lane.py", lane_script.lane_script, name="lane_script"),
+    path("lane.py.sha256", lane_script.lane_digest, name="lane_digest"),
+    path("truth/", truth.truth, name="truth"),
+    path("badge/<slug:slug>/<path:name>.svg", badge.badge_svg, name="badge"),
+    path("badge/<slug:slug>/<path:name>.json", badge.badge_json, name="badge_json"),
     path("p/<slug:slug>/", overview.overview, name="overview"),
     path("p/<slug:slug>/lanes/", lanes.lanes, name="lanes"),
     path("p/<slug:slug>/lanes/<path:name>/", lanes.lane, name="lane"),
     path("p/<slug:slug>/settings/", settings_page.settings, name="settings"),
+    path("p/<slug:slug>/settings/notices/", notices_page.notices, name="notices"),
     path("p/<slug:slug>/settings/resign/", settings_page.progress, name="resign_progress"),
 ]
 

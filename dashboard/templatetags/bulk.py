@@ -45,10 +45,14 @@ def table_body(twin: Twin) -> SafeString:
     """The rows of the table that says the same as a chart."""
     return _joined(
         f'<tr><th scope="row">{escape(row.head)}</th>'
-        + "".join(f'<td class="num">{escape(value)}</td>' for value in row.values)
+        + "".join(f'<td class="num">{_linked(*pair)}</td>' for pair in zip(row.values, row.urls, strict=True))
         + "</tr>"
         for row in twin.rows
     )
+
+
+def _linked(words: str, url: str) -> str:
+    return f'<a href="{escape(url)}">{escape(words)}</a>' if url else escape(words)
 
 
 def _cell(cell: OutcomeCell | CommitCell, url: str, whose: str, title: str) -> str:

@@ -14,15 +14,7 @@ from leaks.words import Verdict
 register = template.Library()
 
 SHA_LENGTH = 9
-MARKS = {
-    Verdict.CLEAN: "✓",
-    Verdict.FINDINGS: "●",
-    Verdict.TEST_FAILURE: "✗",
-    Verdict.BUILD_FAILURE: "▣",
-    Verdict.UNEXPLAINED: "?",
-    Verdict.BLINDED: "◌",
-    Verdict.NO_VERDICT: "\N{EN DASH}",
-}
+MARKS = formats.MARKS
 
 
 @register.filter

@@ -19,6 +19,25 @@ from leaks.models import Claim, Log, Project
 TEXT = (Path(settings.BASE_DIR) / "docs" / "api.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
 
+# What Jenkins and Buildkite set in a job's environment.
+OF_THE_CI = {
+    "GIT_COMMIT": "d1b0ea3a8f00d000000000000000000000000002",
+    "GIT_BRANCH": "main",
+    "JOB_NAME": "engine/main",
+    "BUILD_NUMBER": "17",
+    "BUILD_URL": "https://ci.example/job/engine/17/",
+    "BUILD_RESULT": "ABORTED",
+    "BUILDKITE_STEP_KEY": "tsan",
+    "BUILDKITE_COMMIT": "d1b0ea3a8f00d000000000000000000000000002",
+    "BUILDKITE_BRANCH": "main",
+    "BUILDKITE_BUILD_ID": "018f-42",
+    "BUILDKITE_RETRY_COUNT": "0",
+    "BUILDKITE_PARALLEL_JOB": "1",
+    "BUILDKITE_PARALLEL_JOB_COUNT": "2",
+    "BUILDKITE_BUILD_URL": "https://buildkite.com/e/engine/builds/4",
+    "BUILDKITE_COMMAND_EXIT_STATUS": "-1",
+}
+
 
 @pytest.mark.django_db(transaction=True)
 def test_the_examples_run(live_server, tmp_path: Path, monkeypatch) -> None:
@@ -35,6 +54,7 @@ def test_the_examples_run(live_server, tmp_path: Path, monkeypatch) -> None:
         "TOKEN": make_token(project, "upload", "docs")[1],
         "READ_TOKEN": make_token(project, "read", "docs")[1],
         "PROJECT": "engine",
+        **OF_THE_CI,
     }
     for example in SHELL:
         run = subprocess.run(

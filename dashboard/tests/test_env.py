@@ -93,3 +93,39 @@ def test_a_refused_address_is_shown_without_its_password(given) -> None:
         env.database("X", "sqlite://")
     assert "hunter2" not in str(caught.value)
     assert "mysql://app:" in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["https://leaks.example.org/", "http://10.0.0.1:8000", "https://example.org/leaks"])
+def test_the_address_of_the_site_has_no_slash_at_its_end(given, address: str) -> None:
+    given(address)
+    assert env.site("X") == address.rstrip("/")
+
+
+@pytest.mark.parametrize("address", ["leaks.example.org", "ftp://x", "https://", "https://x/?y=1", "https://x/#y"])
+def test_an_address_of_the_site_that_is_none_is_refused(given, address: str) -> None:
+    given(address)
+    with pytest.raises(ImproperlyConfigured):
+        env.site("X")
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("smtp+tls://u:p%40w@mail.example:587", ("mail.example", 587, True, False)),
+        ("smtp+ssl://u:p%40w@mail.example:465", ("mail.example", 465, False, True)),
+        ("smtp://u:p%40w@mail.example:25", ("mail.example", 25, False, False)),
+    ],
+)
+def test_a_mail_server_is_taken_apart(given, address: str, parts: tuple[str, int, bool, bool]) -> None:
+    given(address)
+    found = env.mail("X")
+    assert (found.host, found.port, found.use_tls, found.use_ssl) == parts
+    assert (found.user, found.password) == ("u", "p@w")
+
+
+def test_without_a_mail_server_no_mail_goes_anywhere(given) -> None:
+    given("")
+    assert env.mail("X").backend.endswith("dummy.EmailBackend")
+    given("pigeon://x")
+    with pytest.raises(ImproperlyConfigured):
+        env.mail("X")

@@ -81,12 +81,12 @@ def test_commits_without_a_proof_are_listed_newest_first_with_their_runs(client,
         played.truncated.public_id,
         played.cancelled.public_id,
     ]
-    assert rows.unproved_total == 3
+    assert rows.tip.unproved == len(rows.unproved) == 3
     assert cast.sha_of("cancelled")[:9] in get(client).content.decode()
 
 
 def test_the_longest_blind_window_is_open(played):
-    window = lane_rows(played).longest_blind
+    window = lane_rows(played).tip.longest
     assert (window.commits, window.length, window.proved_by) == (3, timedelta(hours=5), "")
     assert window.first.sha == cast.sha_of("cancelled")
 
@@ -94,7 +94,7 @@ def test_the_longest_blind_window_is_open(played):
 def test_a_blind_window_ends_with_the_next_proof(played):
     at = cast.NOW - timedelta(hours=1)
     cast.make_outcome(played.lane, cast.make_commit(played.project, "fixed", at), at, Verdict.CLEAN)
-    window = lane_rows(played).longest_blind
+    window = lane_rows(played).tip.longest
     assert (window.commits, window.length, window.proved_by) == (3, timedelta(hours=4), cast.sha_of("fixed"))
 
 
@@ -102,7 +102,7 @@ def test_a_lane_that_always_proves_has_no_blind_window(client):
     project = cast.make_project(public=True)
     lane = models.Lane.objects.create(project=project, name="asan-ubsan")
     cast.make_outcome(lane, cast.make_commit(project, "one", cast.NOW), cast.NOW, Verdict.CLEAN)
-    assert queries.lane_page(project, lane, cast.NOW - timedelta(days=2), cast.NOW).longest_blind is None
+    assert queries.lane_page(project, lane, cast.NOW - timedelta(days=2), cast.NOW).tip.longest is None
     assert "Every known commit of main has a verdict of this lane." in get(client).content.decode()
 
 
@@ -232,3 +232,125 @@ def test_a_project_without_lanes_says_what_to_do(client):
 def test_nonsense_is_refused(client, played):
     assert client.get(reverse("lanes", args=["engine"]) + "?verdict=green").status_code == 400
     assert client.post(reverse("lanes", args=["engine"])).status_code == 405
+
+
+# --- Commits without a verdict ---------------------------------------------------------------------------------------
+
+
+def test_a_window_names_the_proved_commits_around_it(played):
+    at = cast.NOW - timedelta(hours=1)
+    cast.make_outcome(played.lane, cast.make_commit(played.project, "fixed", at), at, Verdict.CLEAN)
+    window = lane_rows(played).tip.longest
+    assert (window.after, window.proved_by, window.cut) == (cast.sha_of("red"), cast.sha_of("fixed"), False)
+
+
+def test_a_parent_that_no_run_ever_named_is_a_commit_without_a_verdict(client, played):
+    cancelled = models.Commit.objects.get(sha=cast.sha_of("cancelled"))
+    lost = models.Commit.objects.create(project=played.project, sha=cast.sha_of("never run"), title="never run")
+    models.CommitPlace.objects.create(commit=lost, branch="main")
+    models.Commit.objects.filter(pk=cancelled.pk).update(parents=[lost.sha])
+    rows = lane_rows(played)
+    assert [cell.sha for cell in rows.commits][2:4] == [lost.sha, cancelled.sha]
+    assert (rows.tip.unproved, rows.tip.longest.commits, rows.tip.blind.commits) == (4, 4, 4)
+    assert f"{lost.sha[:9]}</code>" in get(client).content.decode()
+
+
+def test_the_order_is_that_of_the_commits_not_of_the_clock(played):
+    """The commit that was made last carries an old date, as after a rebase."""
+    for number, name in enumerate(("green", "cancelled", "truncated", "blinded", "red"), 1):
+        models.CommitPlace.objects.filter(commit__sha=cast.sha_of(name)).update(position=number)
+    rows = lane_rows(played)
+    assert rows.commits[-1].sha == cast.sha_of("red")
+    assert rows.tip.blind is None
+    assert (rows.tip.longest.after, rows.tip.longest.proved_by) == (cast.sha_of("green"), cast.sha_of("red"))
+
+
+def test_the_wait_for_a_first_verdict_is_measured_from_the_commit(client, played):
+    red = played.red.run.commit
+    models.Commit.objects.filter(pk=red.pk).update(ordered_at=played.red.happened_at - timedelta(hours=1))
+    found = {"green": (54, 40), "red": (30, 30)}
+    for name, (hours, minutes) in found.items():
+        end = cast.NOW - timedelta(hours=hours) + timedelta(minutes=minutes)
+        models.LaneOutcome.objects.filter(pk=getattr(played, name).pk).update(finished_at=end)
+    delays = lane_rows(played).delays
+    assert (delays.of, delays.median, delays.slowest, delays.slowest_key) == (
+        2,
+        timedelta(minutes=65),
+        timedelta(minutes=90),
+        red.sha,
+    )
+    assert "median of 2 proved commits" in get(client).content.decode()
+
+
+def test_without_a_known_end_there_is_no_wait(client, played):
+    assert lane_rows(played).delays is None
+    assert "nobody told when a proving run ended" in get(client).content.decode()
+
+
+def test_older_commits_are_a_page_of_their_own(client, played, monkeypatch):
+    monkeypatch.setattr(queries, "LANE_COMMITS", 2)
+    seen: list[str] = []
+    address = reverse("lane", args=["engine", "asan-ubsan"])
+    while address:
+        answer = client.get(address)
+        seen = [*(cell.sha for cell in answer.context["rows"].commits), *seen]
+        older = answer.context["commits"].older
+        address = address.partition("?")[0] + older.partition("#")[0] if older else ""
+    assert seen == [cast.sha_of(name) for name in ("green", "red", "cancelled", "truncated", "blinded")]
+    assert answer.context["commits"].newest == "?#commits"
+
+
+def test_a_window_that_may_have_begun_earlier_says_so(played, monkeypatch):
+    monkeypatch.setattr(queries, "LANE_COMMITS", 2)
+    tip = lane_rows(played).tip
+    assert (tip.longest.cut, tip.blind.open_ended, tip.longest.after) == (True, True, "")
+
+
+# --- The canary ------------------------------------------------------------------------------------------------------
+
+
+def canary(played, days_ago=1, **fields):
+    models.LaneExpectation.objects.update(canary=played.signature.public_id)
+    models.LaneOutcome.objects.filter(pk=played.red.pk).update(
+        happened_at=cast.NOW - timedelta(days=days_ago), **fields
+    )
+    return lane_rows(played).canary
+
+
+@pytest.mark.parametrize(("days_ago", "proven"), [(1, True), (14, True), (15, False)])
+def test_a_lane_whose_canary_was_not_found_for_fourteen_days_is_unproven(played, days_ago, proven):
+    assert canary(played, days_ago).proven is proven
+
+
+def test_the_days_are_the_projects(played):
+    models.Project.objects.update(canary_days=2)
+    played.project.refresh_from_db()
+    assert not canary(played, 3).proven
+
+
+def test_one_that_never_sang_and_one_of_a_withdrawn_run_prove_nothing(played):
+    row = canary(played, withdrawn_at=cast.NOW)
+    assert (row.proven, row.seen_at) == (False, None)
+
+
+def test_a_canary_of_another_lane_proves_nothing_here(played):
+    tsan = models.Lane.objects.create(project=played.project, name="tsan")
+    models.LaneExpectation.objects.create(
+        lane=tsan, canary=played.signature.public_id, valid_from=cast.NOW - timedelta(days=30)
+    )
+    lanes = queries.lanes_page(played.project, cast.NOW - timedelta(days=60), cast.NOW).lanes
+    assert {line.name: line.canary and line.canary.proven for line in lanes} == {"asan-ubsan": None, "tsan": False}
+
+
+def test_the_pages_tell_it_and_explain_it(client, played):
+    canary(played)
+    for name, arguments in (("lane", ["asan-ubsan"]), ("lanes", [])):
+        assert ", as expected</span>" in client.get(reverse(name, args=["engine", *arguments])).content.decode()
+    canary(played, 20)
+    for name, arguments in (("lane", ["asan-ubsan"]), ("lanes", []), ("overview", [])):
+        assert "unproven</strong>: canary" in client.get(reverse(name, args=["engine", *arguments])).content.decode()
+    assert "A canary is a planted finding" in get(client).content.decode()
+
+
+def test_without_a_canary_nothing_is_said_of_one(client, played):
+    assert "canary" not in get(client).content.decode()

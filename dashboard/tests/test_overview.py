@@ -4,6 +4,7 @@ import pytest
 import time_machine
 from django.urls import reverse
 
+from dashboard.templatetags import face
 from leaks import models
 from leaks.queries.overview import overview
 from leaks.tests import cast
@@ -258,3 +259,70 @@ def test_the_latest_commits_of_every_branch_lead_to_their_runs(client, played):
     latest = text[text.index("Latest commits") :]
     assert f"/p/{played.project.slug}/commits/{played.red.run.commit.sha}/" in latest
     assert f"/p/{played.project.slug}/runs/{played.red.public_id}/" in latest
+
+
+# --- What names no branch --------------------------------------------------------------------------------------------
+
+
+def nameless(branch=""):
+    models.Run.objects.update(branch=branch)
+    models.CommitPlace.objects.all().delete()
+
+
+def test_runs_without_a_branch_are_shown_and_said_to_prove_nothing_of_it(client, played):
+    nameless()
+    found = rows(played)
+    (lane,) = found.lanes
+    assert (lane.branch, len(lane.cells), lane.proved.n, lane.proved.of) == ("", 5, 2, 5)
+    assert (found.headline.kind, found.headline.sha) == ("elsewhere", cast.sha_of("red"))
+    text = page(client, played)
+    assert "No run names main." in text
+    assert text.count('<a class="cell') == 5
+
+
+def test_their_numbers_lead_to_their_rows(client, played):
+    nameless()
+    address = reverse("lane", args=["engine", "asan-ubsan"]) + "?last=30&group=cancelled"
+    assert address.replace("&", "&amp;") in page(client, played)
+    assert [line.public_id for line in client.get(address).context["outcomes"].lines] == [played.cancelled.public_id]
+
+
+def test_runs_of_another_branch_are_no_runs_of_the_default_one(played):
+    nameless("topic")
+    assert rows(played).headline.kind == "elsewhere"
+
+
+def test_one_run_of_the_branch_is_enough_to_speak_of_it(played):
+    nameless()
+    models.Run.objects.filter(outcomes=played.green).update(branch="main")
+    found = rows(played)
+    assert found.lanes[0].branch == "main"
+    assert [cell.public_id for cell in found.lanes[0].cells] == [played.green.public_id]
+    assert found.headline.kind == "proved"
+
+
+def test_a_lane_elsewhere_is_not_counted_for_the_branch(played):
+    models.LaneExpectation.objects.update(owed_branch="")
+    models.LaneOutcome.objects.exclude(pk=played.green.pk).delete()
+    tsan = models.Lane.objects.create(project=played.project, name="tsan")
+    commit = cast.make_commit(played.project, "topic", cast.NOW, "topic")
+    cast.make_outcome(tsan, commit, cast.NOW, Verdict.FINDINGS, "topic")
+    head = rows(played).headline
+    assert (head.kind, head.lanes) == ("proved", 1)
+
+
+# --- Blind since, and commits without a verdict ----------------------------------------------------------------------
+
+
+def test_blind_has_a_mark_of_its_own(client, played):
+    text = page(client, played)
+    assert '<span class="headline-mark" aria-hidden="true">⊘</span> <strong>main is BLIND' in text
+    assert "⊘" not in face.MARKS.values()
+
+
+def test_each_lane_says_how_many_commits_have_no_verdict(client, played):
+    tip = rows(played).tips["asan-ubsan"]
+    assert (tip.unproved, tip.commits, tip.blind.commits) == (3, 5, 3)
+    text = page(client, played)
+    assert f'href="{reverse("lane", args=["engine", "asan-ubsan"])}#unproved"' in text
+    assert ">3/5</a>" in text

@@ -102,6 +102,12 @@ def test_a_change_is_journalled_with_before_and_after(admin, played):
     assert entry.details == {"default_branch": {"before": "main", "after": "trunk"}}
 
 
+@pytest.mark.parametrize(("typed", "days"), [("30", 30), ("", 14)])
+def test_the_days_without_a_canary_are_the_projects(admin, played, typed, days):
+    post(admin, **PROJECT | {"plumbing": "engine::Pool::Get", "canary_days": typed})
+    assert models.Project.objects.get().canary_days == days
+
+
 def test_saving_the_same_again_changes_nothing(admin, played):
     post(admin, **PROJECT | {"plumbing": "engine::Pool::Get"})
     assert said(admin) == ["Nothing to change."]

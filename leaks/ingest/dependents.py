@@ -1,17 +1,20 @@
 """What hangs on an outcome and must be derived anew once it was judged."""
 
+from collections.abc import Iterator
 from datetime import datetime
+
+from django.db.models import QuerySet
 
 from leaks import lane_views, marks
 from leaks.models import LaneOutcome, Sighting, SuppressionUse
 
 
 def dependents(
-    outcome: LaneOutcome, was: datetime, touched: set[int], before: set[int] | None = None
+    outcome: LaneOutcome, was: datetime, touched: set[int], before: set[str] | None = None
 ) -> set[marks.Place]:
     """Marks for a judged outcome. `was` is its time until now; it may have moved to another day.
 
-    `touched`: signatures whose sightings changed. `before`: own frames it showed before its log was written, else null.
+    `touched`: signatures whose sightings changed. `before`: own traits it showed before its log was written, else null.
     """
     lane_id = outcome.lane_id
     places = {
@@ -25,12 +28,12 @@ def dependents(
     return places
 
 
-def _judged_by_rules(outcome: LaneOutcome, was: datetime, before: set[int] | None) -> list[int]:
+def _judged_by_rules(outcome: LaneOutcome, was: datetime, before: set[str] | None) -> list[int]:
     """Later outcomes that were judged by what own code the lane had shown until then."""
     moved = outcome.happened_at != was
     if before is None and not moved:
         return []
-    after = lane_views.own_frames(outcome)
+    after = lane_views.own_traits(outcome)
     changed = after if before is None else before | after if moved else before ^ after
     return lane_views.judged_by_rules(outcome, changed, since=min(was, outcome.happened_at))
 
@@ -41,10 +44,23 @@ def _signatures(outcome: LaneOutcome) -> set[int]:
 
 
 def _followers(outcome: LaneOutcome, moments: set[datetime]) -> set[marks.Place]:
-    """The next run of the lane that shows suppressions in use: it says whether they grew since the run before."""
-    later = SuppressionUse.objects.filter(
-        outcome__lane_id=outcome.lane_id, outcome__run__branch=outcome.run.branch, log__current=True
-    ).exclude(outcome=outcome)
-    found = (later.filter(outcome__happened_at__gte=at).order_by("outcome__happened_at") for at in moments)
-    commits = [uses.values_list("outcome__run__commit_id", flat=True).first() for uses in found]
-    return {marks.commit_lane(commit, outcome.lane_id) for commit in commits if commit is not None}
+    """Runs of the lane that say whether suppressions grew since this one: the next on its branch, and after one on the default branch
+    all on other branches until then.
+    """
+    later = SuppressionUse.objects.filter(outcome__lane_id=outcome.lane_id, log__current=True).exclude(outcome=outcome)
+    branch = outcome.run.branch
+    elsewhere = branch == outcome.lane.project.default_branch
+    commits = {pk for at in moments for pk in _next(later, branch, at, elsewhere=elsewhere)}
+    return {marks.commit_lane(commit, outcome.lane_id) for commit in commits}
+
+
+def _next(later: QuerySet[SuppressionUse], branch: str, at: datetime, *, elsewhere: bool) -> Iterator[int]:
+    since = later.filter(outcome__happened_at__gte=at).order_by("outcome__happened_at")
+    own = since.filter(outcome__run__branch=branch)
+    follower = own.values_list("outcome__run__commit_id", "outcome__happened_at").first()
+    if follower is not None:
+        yield follower[0]
+    if elsewhere:
+        others = since.exclude(outcome__run__branch=branch).order_by()
+        until = others if follower is None else others.filter(outcome__happened_at__lte=follower[1])
+        yield from until.values_list("outcome__run__commit_id", flat=True).distinct()

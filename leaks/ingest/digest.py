@@ -19,7 +19,7 @@ from leaks.ingest import lease as leases
 from leaks.ingest.faults import reach
 from leaks.ingest.judging import judge_outcome, locked, rejudge
 from leaks.ingest.lease import Lease, retry_log
-from leaks.lane_views import own_frames
+from leaks.lane_views import own_traits
 from leaks.models import Log, Project
 from leaks.parsing import dispatch
 from leaks.store import Recognised, replace_rows
@@ -116,7 +116,7 @@ def _chunks(read: Callable[[int], bytes], size: int, lease: Lease) -> Iterator[b
 def _recognise(evidence: Evidence, project: Project, lease: Lease) -> list[Recognised]:
     """Names that other logs know are lent for the identity; what is stored is what was printed."""
     ownership = recipes.ownership_of(project)
-    recognised = []
+    recognised: list[Recognised] = []
     for report, named in zip(evidence.reports, ProjectSymbols(project).lend(evidence.reports), strict=True):
         if len(recognised) % HEARTBEAT == 0:
             lease.renew(progress=99)
@@ -158,7 +158,7 @@ def _write(log_id: int, lease: Lease, evidence: Evidence, signed: Signed, book: 
     if outcome is None:
         return
     log = _log(log_id)  # again: a newer revision may have come while this one was read
-    before = own_frames(outcome)
+    before = own_traits(outcome)
     touched = replace_rows(log, signed.reports, evidence.facts.suppressions, book)
     rejudge(outcome, touched, before)
     reach("before_commit")

@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Now
 
 from leaks import lane_views, marks
 from leaks.claims import merge, merged_claim
 from leaks.folding import combine_parts
 from leaks.ingest.dependents import dependents
+from leaks.ingest.owed import ends_without_job
 from leaks.merging import NamedFacts, UnreadLog, merge_facts, merge_named, phase, withhold
-from leaks.models import Claim, LaneOutcome, Log, Part, Report
+from leaks.models import Claim, LaneOutcome, Log, Part, Report, RunClaim
 from leaks.parts import OutcomeFields, outcome_fields
 from leaks.rows.claims import ClaimRow
 from leaks.rows.facts import Judgement, LaneView, LogFacts, MergedClaim
@@ -65,16 +66,16 @@ def locked(outcome_id: int) -> LaneOutcome | None:
     return outcomes.select_related("lane__project", "run", "superseded_by__run").first()
 
 
-def rejudge(outcome: LaneOutcome, touched: set[int], before: set[int] | None = None) -> None:
+def rejudge(outcome: LaneOutcome, touched: set[int], before: set[str] | None = None) -> None:
     """Judge a locked outcome and mark what hangs on it.
 
-    `touched`: ids of signatures whose sightings this transaction changed. `before`: own frames it showed until then.
+    `touched`: ids of signatures whose sightings this transaction changed. `before`: own traits it showed until then.
     """
     was = outcome.happened_at
     parts = _parts(outcome)
     fields = outcome_fields([merge(part.claims) for part in parts])
     outcome.happened_at = fields.started_at or was
-    view = lane_views.lane_view(outcome)
+    view = _with_named(outcome, lane_views.lane_view(outcome), fields.canary)
     parts = [_with_canary(part, view) for part in parts]
     judged = _judge_parts(outcome, parts, view)
     _write(outcome, fields, combine_parts(judged), parts, view)
@@ -86,15 +87,27 @@ def rejudge(outcome: LaneOutcome, touched: set[int], before: set[int] | None = N
 
 def _parts(outcome: LaneOutcome) -> list[PartInput]:
     rows = Part.objects.filter(outcome=outcome).order_by("name")
-    return [_part(row) for row in rows.prefetch_related("claims")]
+    of_run = _of_run(outcome)
+    return [_part(row, of_run) for row in rows.prefetch_related("claims")]
 
 
-def _part(row: Part) -> PartInput:
+# A run that ended without any job: nobody but the run itself ever speaks of its lanes.
+NO_JOB = ClaimRow(ClaimSource.RUN_EVENT, None, None, "", {"has_job": False})
+
+
+def _of_run(outcome: LaneOutcome) -> list[ClaimRow]:
+    """What was said of the whole run, which holds for each of its parts where nothing stronger was said."""
+    rows = [_claim(row) for row in RunClaim.objects.filter(run=outcome.run_id)]
+    jobless = not outcome.run.jobs_seen and any(ends_without_job(row.fields) for row in rows)
+    return [*rows, NO_JOB] if jobless else rows
+
+
+def _part(row: Part, of_run: list[ClaimRow]) -> PartInput:
     logs = list(Log.objects.filter(part=row, current=True).order_by("name"))
     read = [(log, facts_from_json(log.facts)) for log in logs if log.state == LogState.DIGESTED]
     return PartInput(
         row=row,
-        claims=[_claim(claim) for claim in row.claims.all()],
+        claims=[*map(_claim, row.claims.all()), *of_run],
         facts=merge_named(NamedFacts(log.name, facts) for log, facts in read),
         unread=[UnreadLog(log.name, LogState(log.state), log.error) for log in logs if log.state != LogState.DIGESTED],
         announced=_announced(read),
@@ -102,7 +115,7 @@ def _part(row: Part) -> PartInput:
     )
 
 
-def _claim(row: Claim) -> ClaimRow:
+def _claim(row: Claim | RunClaim) -> ClaimRow:
     return ClaimRow(ClaimSource(row.source), row.sequence, row.source_time, row.content_hash, row.fields)
 
 
@@ -116,10 +129,20 @@ def _announced(read: list[tuple[Log, LogFacts]]) -> int | None:
 def _with_canary(part: PartInput, view: LaneView) -> PartInput:
     if view.canary is None:
         return part
-    reports = Report.objects.filter(
-        log__part=part.row, log__current=True, finding=True, key__signature__public_id=view.canary
-    )
-    return replace(part, canaries=reports.aggregate(n=Sum("count"))["n"] or 0)
+    return replace(part, canaries=_sightings(Report.objects.filter(log__part=part.row), view.canary))
+
+
+def _with_named(outcome: LaneOutcome, view: LaneView, named: str | None) -> LaneView:
+    """A canary that the run itself names, unless it is the lane's anyway; in one of several parts it is enough."""
+    if named in (None, "", view.canary):
+        return view
+    sung = _sightings(Report.objects.filter(log__part__outcome=outcome), str(named))
+    return replace(view, named_canary=named, named_findings=sung)
+
+
+def _sightings(reports: QuerySet[Report], canary: str) -> int:
+    found = reports.filter(log__current=True, finding=True, key__signature__public_id=canary)
+    return found.aggregate(n=Sum("count"))["n"] or 0
 
 
 # --- Deciding --------------------------------------------------------------------------------------------------------
@@ -149,7 +172,7 @@ def _merged(part: PartInput, outcome: LaneOutcome) -> MergedClaim:
     by = outcome.superseded_by
     same = by is not None and by.run.commit_id == outcome.run.commit_id
     claim = merged_claim(part.claims, newer_run=by is not None, same_commit_run=same)
-    return replace(claim, announced_bytes=part.announced or claim.announced_bytes)
+    return replace(claim, announced_bytes=part.announced or claim.announced_bytes, silent=part.row.silent)
 
 
 # --- Writing ---------------------------------------------------------------------------------------------------------

@@ -16,13 +16,17 @@ from leaks.claims import content_hash
 from leaks.errors import UnknownProject
 from leaks.ingest.ids import public_id
 from leaks.ingest.logs import StoredFile, log_rows
+from leaks.ingest.rule_files import rule_hashes, use_rules
 from leaks.ingest.runs import part_row
+from leaks.ingest.silence import sign_of_life
 from leaks.ingest.validation import check_files, checked
 from leaks.models import Claim, Part, Project
 from leaks.rows.claims import JSON
 from leaks.rows.intake import Receipt, Submission
+from leaks.store_facts import storable
 
 RACES = 3
+LONGEST_RAW = 100_000
 
 
 def receive(submission: Submission) -> Receipt:
@@ -46,7 +50,8 @@ def _with_run_id(given: Submission, files: list[StoredFile]) -> Submission:
     """Without a run id the content is the run: the same submission twice is the same run, any other is another."""
     names = sorted((file.name, file.bytes.sha256) for file in files)
     place = (given.commit, given.parent, given.branch, given.pull_request, given.lane)
-    return replace(given, run_id=f"content-{public_id(*place, _claim_fields(given), names)}")
+    rules = [rule_hashes(given.rules)] if given.rules else []
+    return replace(given, run_id=f"content-{public_id(*place, _claim_fields(given), names, *rules)}")
 
 
 def _commit(project: Project, given: Submission, files: list[StoredFile]) -> Receipt:
@@ -62,12 +67,19 @@ def _commit(project: Project, given: Submission, files: list[StoredFile]) -> Rec
 @transaction.atomic
 def _write(project: Project, given: Submission, files: list[StoredFile]) -> Receipt:
     part = part_row(project, given, timezone.now())
-    new_claim = _claim(part, given)
+    new_claim = not _only_a_beat(part, given, files) and _claim(part, given)
     logs = log_rows(part, files)
-    if new_claim or not all(log.duplicate for log in logs):
+    new_rules = use_rules(part.outcome, given.rules)
+    if sign_of_life(part, given) or new_claim or new_rules or not all(log.duplicate for log in logs):
         # A claim alone can change the verdict, so a worker judges the outcome anew also where no log came.
         marks.mark([marks.outcome(part.outcome_id)])
     return Receipt(part.outcome.public_id, new_claim, logs)
+
+
+def _only_a_beat(part: Part, given: Submission, files: list[StoredFile]) -> bool:
+    """It says "I still run" and nothing else: no claim, for a lane that beats for hours would bury what was said of it."""
+    silent = given.heartbeat is None or _claim_fields(given) or files
+    return not silent and Claim.objects.filter(part=part).exists()
 
 
 def _claim(part: Part, given: Submission) -> bool:
@@ -86,6 +98,7 @@ def _claim(part: Part, given: Submission) -> bool:
         sequence=given.sequence,
         source_time=given.finished_at or given.started_at,
         fields=fields,
+        raw=storable(given.raw, LONGEST_RAW),
     )
     return True
 
@@ -101,8 +114,15 @@ def _claim_fields(given: Submission) -> dict[str, JSON]:
         "part_index": given.part_index,
         "part_of": given.part_of,
         "superseded_by": given.superseded_by,
+        "canary": given.canary,
+        "announced_bytes": given.announced_bytes,
         "options": dict(given.options) or None,
         "workload": dict(given.workload) or None,
+        "job": given.job or None,
+        "status": given.status or None,
+        "has_job": given.has_job,
+        "steps_reached": given.steps_reached,
+        "conclusion_scope": given.conclusion_scope if given.conclusion else None,
     }
     return {name: value for name, value in said.items() if value is not None}
 

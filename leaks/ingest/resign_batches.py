@@ -13,7 +13,7 @@ from leaks import marks, recipes
 from leaks.ingest.faults import reach
 from leaks.ingest.judging import locked, rejudge
 from leaks.ingest.resign_turn import Turn
-from leaks.lane_views import own_frames
+from leaks.lane_views import own_traits
 from leaks.models import Log, LogMove, RecipeVersion, Resign
 from leaks.resign_forecast import Signer
 from leaks.resign_rows import SignedLog, move, move_back, owners, sign, still_the_same
@@ -82,7 +82,7 @@ class _Batch:
         ids = sorted({log.part.outcome_id for log in logs})
         self.outcomes = {pk: outcome for pk in ids if (outcome := locked(pk)) is not None}
         worker.turn.renew(attempts=0, error="")
-        self.before = {pk: own_frames(outcome) for pk, outcome in self.outcomes.items()}
+        self.before = {pk: own_traits(outcome) for pk, outcome in self.outcomes.items()}
         self.touched: dict[int, set[int]] = {}
 
     def touch(self, log: Log, signatures: set[int]) -> None:

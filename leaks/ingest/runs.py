@@ -3,13 +3,17 @@
 from datetime import datetime
 from typing import TypeVar
 
+from leaks import marks
 from leaks.errors import Conflict
+from leaks.ingest import job_names, owed
 from leaks.ingest.commits import commit_row, date_commit, link_parent, place_on_branch
 from leaks.ingest.ids import outcome_id
 from leaks.models import Commit, Lane, LaneOutcome, Part, Project, Run
 from leaks.rows.intake import Submission
+from leaks.words import ClaimSource
 
 Row = TypeVar("Row", Run, Part)
+EVENTS = frozenset({ClaimSource.JOB_EVENT, ClaimSource.RUN_EVENT, ClaimSource.BACK_FILL})
 
 
 def part_row(project: Project, given: Submission, now: datetime) -> Part:
@@ -36,8 +40,20 @@ def _run(project: Project, given: Submission, commit: Commit) -> Run:
         defaults={"commit": commit, **_run_facts(given)},
     )
     if run.commit_id != commit.pk:
-        raise Conflict(f"Run {run} is known for commit {run.commit.sha}, not for {commit.sha}.")
+        _settle_commit(run, commit, given)
     return run if made else _completed(run, given)
+
+
+def _settle_commit(run: Run, commit: Commit, given: Submission) -> None:
+    """What a lane checked out outweighs what the provider names; two lanes of one run must agree."""
+    if given.source in EVENTS and not run.commit_from_event:
+        return
+    if given.source in EVENTS or not run.commit_from_event:
+        raise Conflict(f"Run {run} is known for commit {run.commit.sha}, not for {commit.sha}.")
+    lanes = LaneOutcome.objects.filter(run=run).values_list("lane_id", flat=True)
+    marks.mark(marks.commit_lane(pk, lane) for lane in lanes for pk in (run.commit_id, commit.pk))
+    run.commit = commit
+    _changed(run, {"commit_id": commit.pk, "commit_from_event": False})
 
 
 def _run_facts(given: Submission) -> dict[str, object]:
@@ -48,17 +64,25 @@ def _run_facts(given: Submission) -> dict[str, object]:
         "url": given.run_url,
         "started_at": given.started_at,
         "finished_at": given.finished_at,
+        "jobs_seen": True,
+        "commit_from_event": given.source in EVENTS,
     }
 
 
 def _completed(run: Run, given: Submission) -> Run:
     """Add what earlier submissions did not say. Times only widen, so that the order of arrival does not matter."""
-    changes = {name: value for name, value in _run_facts(given).items() if value and not getattr(run, name)}
+    facts = {name: value for name, value in _run_facts(given).items() if name != "commit_from_event"}
+    changes = {name: value for name, value in facts.items() if value and not getattr(run, name)}
     if given.started_at and run.started_at and given.started_at < run.started_at:
         changes["started_at"] = given.started_at
     if given.finished_at and run.finished_at and given.finished_at > run.finished_at:
         changes["finished_at"] = given.finished_at
-    return _changed(run, changes)
+    if run.commit_from_event and given.source not in EVENTS:
+        changes["commit_from_event"] = False
+    _changed(run, changes)
+    if "jobs_seen" in changes:
+        owed.reconcile(run)
+    return run
 
 
 def _lane(project: Project, name: str) -> Lane:
@@ -66,7 +90,14 @@ def _lane(project: Project, name: str) -> Lane:
     lanes = list(Lane.objects.filter(project=project))
     known = next((lane for lane in lanes if lane.name == name), None)
     known = known or next((lane for lane in lanes if name in lane.aliases), None)
-    return known or Lane.objects.get_or_create(project=project, name=name)[0]
+    return known or _new_lane(project, name)
+
+
+def _new_lane(project: Project, name: str) -> Lane:
+    lane, made = Lane.objects.get_or_create(project=project, name=name)
+    if made:
+        job_names.lanes_changed(project)
+    return lane
 
 
 def _outcome(run: Run, lane: Lane, given: Submission, now: datetime) -> LaneOutcome:

@@ -8,15 +8,16 @@ from collections.abc import Callable
 from datetime import date
 from time import monotonic
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Q
 
-from leaks import blobs, marks
-from leaks.ingest import lease
+from leaks import blobs, marks, notices, statuses
+from leaks.ingest import deliveries, lease, refusals, silence
 from leaks.ingest.digest import digest
 from leaks.ingest.faults import reach
 from leaks.ingest.judging import judge_outcome
-from leaks.models import Log, Project, StaleMark
+from leaks.models import Delivery, Log, Project, StaleMark
 from leaks.rollups import rebuild_lane_day
 from leaks.standing import rebuild_commit_lane
 from leaks.standing_signatures import rebuild_signatures
@@ -43,6 +44,8 @@ def look(wake: Callable[[], object] = lambda: None) -> int:
         return 0
     until = monotonic() + LOOK_SECONDS
     lease.fail_exhausted()
+    # Events first: they are short, and say which logs belong together.
+    deliveries.digest_due(until)
     done = _digest_all(until, wake)
     work_off(until)
     if monotonic() > until:
@@ -51,9 +54,9 @@ def look(wake: Callable[[], object] = lambda: None) -> int:
 
 
 def anything_to_do() -> bool:
-    """One query, cheap when idle: both questions are answered by an index."""
-    waiting = Log.objects.filter(lease.due())
-    return Project.objects.filter(Exists(waiting) | Exists(StaleMark.objects.all())).exists()
+    """One query, cheap when idle: each question is answered by an index."""
+    logs, told = Log.objects.filter(lease.due()), Delivery.objects.filter(deliveries.due())
+    return Project.objects.filter(Exists(logs) | Exists(told) | Exists(StaleMark.objects.all())).exists()
 
 
 def _digest_all(until: float, wake: Callable[[], object]) -> int:
@@ -122,11 +125,14 @@ def _rebuild(batch: list[StaleMark]) -> bool:
 
 def _outcome(subjects: list[str]) -> None:
     judge_outcome(int(subjects[0]))
+    notices.logs_failed(int(subjects[0]))
 
 
 def _commit_lane(subjects: list[str]) -> None:
     commit, _, lane = subjects[0].partition(":")
     rebuild_commit_lane(int(commit), int(lane))
+    statuses.want(int(commit), int(lane))
+    notices.verdict_flipped(int(lane))
 
 
 def _lane_day(subjects: list[str]) -> None:
@@ -135,7 +141,9 @@ def _lane_day(subjects: list[str]) -> None:
 
 
 def _signatures(subjects: list[str]) -> None:
-    rebuild_signatures(map(int, subjects))
+    ids = [int(subject) for subject in subjects]
+    rebuild_signatures(ids)
+    notices.new_signatures(ids)
 
 
 REBUILD: dict[Kind, Callable[[list[str]], None]] = {
@@ -168,4 +176,10 @@ class Chore:
             logger.exception("The chore %s failed", getattr(self._do, "__name__", self._do))
 
 
-CHORES = (Chore(blobs.sweep_orphans, every=HOUR),)
+CHORES = (
+    Chore(blobs.sweep_orphans, every=HOUR),
+    Chore(refusals.forget_old, every=HOUR),
+    # By the clock of the looks, a little less, so that each of them tends it.
+    Chore(silence.note_silence, every=float(settings.LEAKLEDGER_LOOK_SECONDS) - 0.5),
+    Chore(notices.note_blind, every=float(settings.LEAKLEDGER_LOOK_SECONDS) - 0.5),
+)

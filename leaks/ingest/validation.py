@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from leaks.errors import BadSubmission
-from leaks.rows.intake import Submission, SubmittedFile
+from leaks.rows.intake import Submission, SubmittedFile, SubmittedRules
 
 SHA = re.compile(r"[0-9a-f]{7,64}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
@@ -27,14 +27,18 @@ LONGEST = {
     "conclusion": 60,
     "delivery_id": 200,
     "superseded_by": 220,
+    "progress": 300,
+    "canary": 40,
 }
 REQUIRED = ("project", "lane", "commit", "provider")
-NULLABLE = ("branch", "conclusion", "delivery_id", "superseded_by")
+NULLABLE = ("branch", "conclusion", "delivery_id", "superseded_by", "progress", "canary")
 NUMBERS = {"pull_request": (1, 2**31 - 1), "attempt": (1, 2**31 - 1), "part_index": (1, 10_000), "part_of": (1, 10_000)}
 LONGEST_NAME = 200
 MOST_FILES = 200
 MOST_PAIRS = 100
 LONGEST_VALUE = 10_000
+MOST_RULE_FILES = 20
+LONGEST_RULE_FILE = 1024 * 1024
 
 
 def checked(submission: Submission) -> Submission:
@@ -51,6 +55,7 @@ def checked(submission: Submission) -> Submission:
     _check_part(spelt)
     _check_times(spelt)
     _check_pairs(spelt)
+    _check_rules(spelt)
     return spelt
 
 
@@ -65,6 +70,7 @@ def _spell(given: Submission) -> Submission:
         parent=(given.parent or "").strip().lower() or None,
         exit_code=_signed(given.exit_code),
         files=tuple(_named(file) for file in given.files),
+        rules=tuple(_named_rules(one) for one in given.rules),
     )
 
 
@@ -81,6 +87,13 @@ def _signed(exit_code: int | None) -> int | None:
 def _named(file: SubmittedFile) -> SubmittedFile:
     """A name that is no text does not cost the log: what is wrong with it is replaced."""
     return replace(file, name=NO_TEXT.sub("\ufffd", file.name).strip() or "log")
+
+
+def _named_rules(given: SubmittedRules) -> SubmittedRules:
+    """What is no text in a suppression file matches nothing either; it is replaced, and the rules around it are kept."""
+    return SubmittedRules(
+        NO_TEXT.sub("\ufffd", given.name).strip() or "suppressions", NO_VALUE.sub("\ufffd", given.text)
+    )
 
 
 def _check_text(field: str, text: str | None, longest: int) -> None:
@@ -108,6 +121,8 @@ def _check_numbers(given: Submission) -> None:
         raise BadSubmission("exit_code is not a number of 32 bits.", field="exit_code")
     if given.sequence is not None and not -(2**63) <= given.sequence < 2**63:
         raise BadSubmission("sequence is not a number of 64 bits.", field="sequence")
+    if given.announced_bytes is not None and not 0 <= given.announced_bytes < 2**63:
+        raise BadSubmission("announced_bytes is no number of bytes.", field="announced_bytes")
 
 
 def _check_lane(given: Submission) -> None:
@@ -128,7 +143,7 @@ YEARS = range(1990, 2200)
 
 
 def _check_times(given: Submission) -> None:
-    for field in ("started_at", "finished_at"):
+    for field in ("started_at", "finished_at", "heartbeat"):
         moment: datetime | None = getattr(given, field)
         if moment is not None and moment.tzinfo is None:
             raise BadSubmission(f"{field} lacks its time zone.", field=field)
@@ -143,6 +158,15 @@ def _check_pairs(given: Submission) -> None:
         raise BadSubmission(f"options: a value is a text of at most {LONGEST_VALUE} characters.", field="options")
     if not all(_is_finite(value) for value in given.workload.values()):
         raise BadSubmission("workload: a value is a finite number.", field="workload")
+
+
+def _check_rules(given: Submission) -> None:
+    if len(given.rules) > MOST_RULE_FILES:
+        raise BadSubmission(f"More than {MOST_RULE_FILES} suppression files in one submission.", field="rules")
+    if any(len(one.name) > LONGEST_NAME for one in given.rules):
+        raise BadSubmission(f"The name of a suppression file is longer than {LONGEST_NAME} characters.", field="rules")
+    if any(len(one.text) > LONGEST_RULE_FILE for one in given.rules):
+        raise BadSubmission(f"A suppression file is longer than {LONGEST_RULE_FILE:,} characters.", field="rules")
 
 
 def _check_names(field: str, pairs: Mapping[str, object]) -> None:

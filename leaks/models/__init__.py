@@ -1,12 +1,14 @@
 """The entities. Import them from here; the files under this package sort them by subject."""
 
 from leaks.models.derived import CommitLane, LaneDay, StaleMark
-from leaks.models.journal import Decision, Notice
+from leaks.models.hooks import Delivery, HookRefused, HookSecret, JobName
+from leaks.models.journal import Decision
 from leaks.models.lanes import Lane, LaneExpectation
 from leaks.models.logs import Blob, Frame, Log, Report, ReportStack, Stack, StackFrame
+from leaks.models.notices import CommitStatus, Notice, NoticeRule, Sending, StatusTarget
 from leaks.models.projects import Membership, Project, Token
 from leaks.models.recipes import KeyMove, Link, LogMove, RecipeVersion, ReportMove, Resign
-from leaks.models.runs import Claim, Commit, CommitPlace, LaneOutcome, Part, Run
+from leaks.models.runs import Claim, Commit, CommitPlace, LaneOutcome, Part, Run, RunClaim
 from leaks.models.signatures import Sighting, Signature, SignatureKey
 from leaks.models.suppressions import RuleFile, SuppressionUse
 
@@ -16,8 +18,13 @@ __all__ = [
     "Commit",
     "CommitLane",
     "CommitPlace",
+    "CommitStatus",
     "Decision",
+    "Delivery",
     "Frame",
+    "HookRefused",
+    "HookSecret",
+    "JobName",
     "KeyMove",
     "Lane",
     "LaneDay",
@@ -28,6 +35,7 @@ __all__ = [
     "LogMove",
     "Membership",
     "Notice",
+    "NoticeRule",
     "Part",
     "Project",
     "RecipeVersion",
@@ -37,12 +45,15 @@ __all__ = [
     "Resign",
     "RuleFile",
     "Run",
+    "RunClaim",
+    "Sending",
     "Sighting",
     "Signature",
     "SignatureKey",
     "Stack",
     "StackFrame",
     "StaleMark",
+    "StatusTarget",
     "SuppressionUse",
     "Token",
 ]

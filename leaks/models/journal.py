@@ -1,4 +1,4 @@
-"""The journal of decisions and the outbox of notices."""
+"""The journal of decisions."""
 
 from django.conf import settings
 from django.db import models
@@ -52,23 +52,3 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sequence}: {self.what} {self.subject}"
-
-
-class Notice(models.Model):
-    """Something people should be told, written in the transaction of the fact and sent afterwards."""
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices")
-    kind = models.CharField(max_length=40)
-    subject = models.CharField(max_length=200)
-    payload = models.JSONField(default=dict)
-    created_at = models.DateTimeField(auto_now_add=True)
-    sent_at = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    error = models.TextField(blank=True)
-
-    class Meta:
-        constraints = (models.UniqueConstraint(fields=("project", "kind", "subject"), name="notice_once"),)
-        indexes = (models.Index(fields=("created_at",), name="notices_to_send", condition=Q(sent_at=None)),)
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.subject}"

@@ -12,7 +12,7 @@ class Project(models.Model):
     """A repository under watch. `own_roots` are path prefixes; `plumbing` are function names that never own a leak.
 
     The two have versions; `plumbing_version` is the number of the one in force (`RecipeVersion`). `source_link` is a template with
-    {commit}, {file} and {line}. `ends_at` is set for scratch projects (uploads without a project).
+    {commit}, {file} and {line}. A lane whose canary was not found for `canary_days` days is shown as unproven. `ends_at` is set for scratch projects (uploads without a project).
     `sample_note` says what of the data is invented; it stands on every page.
     """
 
@@ -23,6 +23,7 @@ class Project(models.Model):
     plumbing = models.JSONField(default=list, blank=True)
     plumbing_version = models.PositiveIntegerField(default=1)
     source_link = models.CharField(max_length=500, blank=True)
+    canary_days = models.PositiveSmallIntegerField(default=14)
     public = models.BooleanField(default=False, help_text="readable without signing in")
     sample_note = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -51,11 +52,15 @@ class Membership(models.Model):
 
 
 class Token(models.Model):
-    """A secret shown once; only its SHA-256 is kept. `hint` is its first characters, to tell tokens apart on a page."""
+    """A secret shown once; only its SHA-256 is kept. `hint` is its first characters, to tell tokens apart on a page.
+
+    One of kind badge stands in addresses that anybody may read, and shows nothing but badges.
+    """
 
     class Kind(models.TextChoices):
         UPLOAD = "upload"
         READ = "read"
+        BADGE = "badge"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tokens")
     kind = models.CharField(max_length=20, choices=Kind.choices)
@@ -68,7 +73,7 @@ class Token(models.Model):
 
     class Meta:
         constraints = (
-            models.CheckConstraint(name="token_kind", condition=Q(kind__in=["upload", "read"])),
+            models.CheckConstraint(name="token_kind", condition=Q(kind__in=["upload", "read", "badge"])),
             models.CheckConstraint(
                 name="token_ends_after_it_began", condition=Q(expires_at=None) | Q(expires_at__gt=F("created_at"))
             ),

@@ -49,7 +49,11 @@ class CommitPlace(models.Model):
 
 
 class Run(models.Model):
-    """One CI workflow run. A re-run keeps the external id and raises `attempt`."""
+    """One CI workflow run. A re-run keeps the external id and raises `attempt`.
+
+    `jobs_seen`: some job of it is known. `commit_from_event`: only the provider named the commit; what a lane checked out outweighs
+    that (a pull request is built as a merge that the provider does not name).
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
     commit = models.ForeignKey(Commit, on_delete=models.PROTECT, related_name="runs")
@@ -59,6 +63,9 @@ class Run(models.Model):
     branch = models.CharField(max_length=200, blank=True)
     pull_request = models.PositiveIntegerField(null=True, blank=True)
     event = models.CharField(max_length=60, blank=True)
+    workflow = models.CharField(max_length=200, blank=True)
+    jobs_seen = models.BooleanField(default=False)
+    commit_from_event = models.BooleanField(default=False)
     url = models.URLField(max_length=500, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -215,6 +222,31 @@ class Claim(models.Model):
                 fields=("part", "source", "delivery_id"), condition=~Q(delivery_id=""), name="claim_once_by_delivery"
             ),
             word_constraint("claim_source", "source", ClaimSource),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.fields}"
+
+
+class RunClaim(models.Model):
+    """One statement of a provider about a whole run. It holds for each outcome of the run where nothing stronger was said.
+
+    A run that was dropped while it waited has no job, and this is all that is ever said of it.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="claims")
+    source = word_field(ClaimSource)
+    delivery_id = models.CharField(max_length=200, blank=True)
+    content_hash = models.CharField(max_length=64)
+    sequence = models.BigIntegerField(null=True, blank=True)
+    source_time = models.DateTimeField(null=True, blank=True)
+    received_at = models.DateTimeField(auto_now_add=True)
+    fields = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("run", "source", "content_hash"), name="run_claim_once"),
+            word_constraint("run_claim_source", "source", ClaimSource),
         )
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from leaks.parsing.needles import Rows
+from leaks.parsing.runs import Stretch, run
 from leaks.rows.facts import BuildProgress, Mark
 from leaks.words import Detector, MarkKind
 
@@ -16,6 +17,12 @@ STEP = re.compile(
     r"\[([\d,]{1,9}) ?/ ?([\d,]{1,9})\] (?:(?:Re-)?(?:Building|Linking|Compiling|Generating|Creating|Archiving|Automatic|"
     r"Scanning|Running utility|Performing|Copying|Install|CXX|CC|LINK|SOLINK|AR|STAMP|ACTION)\b|: && |cd /|ccache |"
     r"/?[\w./+-]*(?:c\+\+|g\+\+|gcc|cc|clang|nvcc)(?:-\d+)? )"
+)
+# Printable characters are read alike by everybody.
+RUN_OF_STEPS = run(
+    b"%] Building ",
+    rb"(?P<last>(?P<first>\[ {0,2}\d{1,3}%\] Building [ -~]{1,2000}))\n",
+    b"[ 31%] Building CXX object a.o\n",
 )
 COMPILER = re.compile(
     r"(?:^|[\s/])(?:[\w.]+-)*(?:c\+\+|g\+\+|gcc|cc|clang\+\+|clang|nvcc|hipcc|icpx)(?:-\d+)?(?:\.\d+)?\s"
@@ -117,6 +124,11 @@ class Reader:
             self._needs_none = any(banner in text for banner in NEEDS_NONE)
         if not self._compiled(number, text):
             self._judge(number, text)
+
+    def run(self, steps: Stretch) -> None:
+        """What `line` makes of lines that say how far the build is, and nothing else."""
+        last = steps.last()
+        self._step = last.number, last.text
 
     def finish(self) -> BuildProgress | None:
         return _progress(*self._step) if self._step else None

@@ -19,6 +19,7 @@ from leaks.parsing.known import KnownRecords
 from leaks.parsing.ledger import Key
 from leaks.parsing.lines import Batch, Limits, Lines
 from leaks.parsing.prefixes import Prefixes, unstamped
+from leaks.parsing.progress import hearings
 from leaks.parsing.runners import (
     automake,
     bazel,
@@ -40,6 +41,7 @@ from leaks.parsing.runners import (
     tap,
     xctest,
 )
+from leaks.parsing.small_checks import SmallChecks
 from leaks.parsing.streams import Streams, Tool
 from leaks.parsing.tools import (
     asan,
@@ -59,7 +61,7 @@ from leaks.parsing.tools import (
     valgrind,
     valgrind_xml,
 )
-from leaks.parsing.walk import Walk
+from leaks.parsing.walk import Listener, Walk
 from leaks.rows.facts import Line, LogFacts, Mark, TestSummary
 from leaks.unpacking import unpack
 from leaks.words import Detector, MarkKind
@@ -88,6 +90,7 @@ RUNNERS = (
     doctest, gtest, catch2, boost, munit, frameworks, listed, tap, nodetest, cargo, gotest, pytest, xctest, junit, script, ctest, meson,
     automake, bazel,
 )  # fmt: skip
+LISTENERS = (*RUNNERS, options, build, marks)
 FIRST_FINDINGS = 5
 MOST_WAITING = 1 << 15  # bytes of a leak record whose end is in the next batch
 LONGEST_SHOWN = 1 << 16
@@ -140,24 +143,23 @@ class Reading:
         self._prefixes = Prefixes()
         self._fast = fast
         self._known = KnownRecords(self.streams, self._prefixes)
+        readers: list[Listener] = [*self.runners, self.options, self.build, self.marks]
         self._walk = Walk(
-            [
-                *((module.NEEDLES, reader) for module, reader in zip(RUNNERS, self.runners, strict=True)),
-                (options.NEEDLES, self.options),
-                (build.NEEDLES, self.build),
-                (marks.NEEDLES, self.marks),
-            ],
+            [(module.NEEDLES, reader) for module, reader in zip(LISTENERS, readers, strict=True)],
             self.marks,
             self.streams,
             self._prefixes,
             fast=fast,
+            runs=hearings(LISTENERS, readers),
         )
+        self._small_checks = SmallChecks()
         self._waiting = b""  # the start of a leak record whose end is in the next batch
         self._long_lines: list[int] = []
 
     def _owner(self, key: Key) -> str | None:
         if not self._walk.heard:
             return None
+        self._walk.tell_runs()
         for place, runner in enumerate(self.runners):  # most have heard nothing, and know no test
             if self._walk.heard >> place & 1 and (name := runner.owner(key)):
                 return name
@@ -172,6 +174,7 @@ class Reading:
             at = self._records(data, wait=whole)
         if at < len(data):
             self._plain(data[at:], whole=whole, for_all=not batch.inside_long)
+        self._small_checks.note(self._walk.checks())
         self._note_last_line(data)
 
     def _note_last_line(self, data: bytes) -> None:
@@ -195,6 +198,9 @@ class Reading:
         at = 0
         record = self._known.next(data, 0)
         while record:
+            if end := self._small_checks.end(data, record):
+                record = self._known.next(data, end)
+                continue
             if at < record.start:
                 self._plain(data[at : record.start])
                 at = record.start

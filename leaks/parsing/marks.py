@@ -10,6 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from leaks.parsing.needles import Rows
+from leaks.parsing.runs import Stretch
 from leaks.rows.facts import Mark
 from leaks.words import MarkKind as K
 
@@ -244,6 +245,12 @@ class Reader:
             row = ROWS[place] if place < len(ROWS) else None
             if row and (outer or not row.outer) and (not quoted or row.kind is K.MASKING):
                 self._judge(row, number, text)
+
+    def run(self, tests: Stretch) -> None:
+        """What `line` makes of tests that begin."""
+        kept = self._marks.get(K.TEST_TEXT, ())
+        for line in tests.firsts() if len(kept) < sum(KEPT[K.TEST_TEXT]) else (tests.first(),):
+            self._keep(K.TEST_TEXT, line.number, line.text, "")
 
     def finish(self) -> list[Mark]:
         for mark in self._tee if not self._pipefail else ():

@@ -39,15 +39,17 @@ class Needles:
 class Lines:
     """The lines that hold a word, in their order. Words within words, and such as overlap, all count."""
 
-    __slots__ = ("_data", "_hits", "_who", "turn")
+    __slots__ = ("_alike", "_data", "_hits", "_who", "first", "turn")
 
     def __init__(self, data: bytes, hits: list[tuple[int, int, int]], who: list[int]) -> None:
         self._data = data
-        hits.append((0, BEHIND, 0))
+        hits.append((-1, BEHIND, 0))
         self._hits = (
             hits  # number of the word, where it starts, where it ends; behind the last one a hit behind everything
         )
         self._who = who
+        self._alike: tuple[int, int, list[int]] = (0, 0, [])  # from which hit to which these words follow each other
+        self.first = 0  # the first hit of the line that was found last
         self.turn = 0  # the next hit
 
     def next(self, at: int) -> Wanted | None:
@@ -61,12 +63,29 @@ class Lines:
         end = data.find(b"\n", found)
         if end < 0:
             end = len(data)
+        self.first = turn
         who = 0
         while hits[turn][1] < end:
             who |= of[hits[turn][0]]
             turn += 1
         self.turn = turn
         return data.rfind(b"\n", at, found) + 1 or at, end, who
+
+    def words(self) -> list[int]:
+        """The numbers of the words in all lines."""
+        return [word for word, _, _ in self._hits[:-1]]
+
+    def alike(self, words: list[int], most: int) -> int:
+        """From the line that was found last on, how far these words follow each other again and again; 0 if they do not."""
+        hits, first, size = self._hits, self.first, len(words)
+        start, turn, known = self._alike
+        if known is not words or not start <= first < turn or (first - start) % size:
+            turn = first
+            last = min(turn + most * size, len(hits))
+            while turn < last and [hit[0] for hit in hits[turn : turn + size]] == words:
+                turn += size
+            self._alike = first, turn, words
+        return hits[turn][1] if turn > first else 0
 
     def before(self, end: int, at: int, mask: int) -> tuple[list[Wanted], int]:
         """Those from `at` up to `end` that concern somebody in `mask`, and which hit is the next behind them."""

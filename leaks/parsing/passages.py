@@ -28,6 +28,7 @@ MOST_MARKERS = 8  # for one kind of first line
 MOST_REPORTS = 4  # of one passage
 MARKER = 12
 OFTEN = 2  # times a report must be seen to be remembered
+CREDIT = 128  # reports that are remembered at once, as long as others that were come again
 LOWER, BOTH = (bytes.maketrans(digits, b"0" * len(digits)) for digits in (b"123456789abcdef", b"123456789abcdefABCDEF"))
 DECIMAL = bytes.maketrans(b"123456789", b"0" * 9)
 # What differs from run to run, and the digits that it is made of. The addresses of frames tell nothing; how others are equal to each
@@ -68,12 +69,13 @@ class Passage:
     lines: int
     told: tuple[Told, ...]
     blocks: tuple[tuple[Block, slice | None], ...]  # those that the ledger must hear of, and where their pids stand
+    is_check: bool  # for leaks
 
 
 class Layout:
     """Where the variable parts of a passage stand, and how they are equal to each other. What stands between them tells the passage."""
 
-    __slots__ = ("_cut", "_firsts", "_pick_bound", "_pick_decimals", "_table", "kind", "passages")
+    __slots__ = ("_cut", "_pick_bound", "_pick_decimals", "_pick_firsts", "_repeat", "_table", "kind", "passages")
 
     def __init__(self, spans: list[Span], text: bytes) -> None:
         shape, at = "", 0
@@ -87,8 +89,9 @@ class Layout:
         self._table = LOWER if b"".join(values) == b"".join(values).lower() else BOTH
         bound = self._pick_bound(values)
         distinct = list(dict.fromkeys(bound))
-        self._firsts = [bound.index(value) for value in distinct]
         groups = [distinct.index(value) for value in bound]
+        self._pick_firsts = _pick([bound.index(value) for value in distinct])
+        self._repeat = _pick(groups)
         self.kind = spans, self._shape(values), groups
         self.passages: dict[Values, Passage] = {}
 
@@ -102,12 +105,11 @@ class Layout:
 
     def confirms(self, values: Values) -> bool:
         """Whether they are made of digits, and are equal to each other in the same places."""
-        _, shape, groups = self.kind
-        if self._shape(values) != shape:
+        if self._shape(values) != self.kind[1]:
             return False
         bound = self._pick_bound(values)
-        firsts = [bound[place] for place in self._firsts]
-        return len(set(firsts)) == len(firsts) and bound == tuple([firsts[group] for group in groups])
+        firsts = self._pick_firsts(bound)
+        return len(set(firsts)) == len(firsts) and bound == self._repeat(firsts)
 
 
 def _pick(places: list[int]) -> Callable[[Values], Values]:
@@ -140,6 +142,7 @@ class Passages:
         self._markers: dict[int, dict[Marker, None]] = {}
         self._layouts: dict[int, list[Layout]] = {}
         self._size = 0
+        self._credit = CREDIT
 
     def find(self, data: bytes, start: int, opener: int) -> Passage | None:
         """The passage that begins here, if the ledger takes its reports for no copies."""
@@ -160,6 +163,7 @@ class Passages:
         )
 
     def take(self, data: bytes, start: int, passage: Passage) -> None:
+        self._credit = min(CREDIT, self._credit + 1)
         for told in passage.told:
             self._ledger.count_again(told.entry, told.key, told.report, _headline(data, start, told))
         for block, place in passage.blocks:
@@ -168,8 +172,10 @@ class Passages:
     def learn(self, text: bytes, opener: int, story: Story) -> None:
         if not story.plain or not 0 < len(story.reports) <= MOST_REPORTS:
             return
-        if any(entry is None or entry.count < OFTEN for _, entry in story.reports):
+        seldom = any(entry is None or entry.count < OFTEN for _, entry in story.reports)
+        if seldom and self._credit <= 0:
             return
+        self._credit -= seldom
         spans = [Span(*found.span(name), name) for found in VARIABLE.finditer(text) if (name := found.lastgroup)]
         passage = self._understood(text, story, {text[start:end].decode() for start, end, _ in spans})
         marker = _marker(text, spans)
@@ -217,7 +223,8 @@ class Passages:
         blocks = tuple([(block, place) for block, place in zip(story.blocks, heard, strict=True) if place != SILENT])
         if any(place == UNSURE for _, place in blocks):
             return None
-        return Passage(len(text), text.count(b"\n"), tuple(told), blocks)
+        is_check = any(isinstance(block, LeakCheck) for block in story.blocks)
+        return Passage(len(text), text.count(b"\n"), tuple(told), blocks, is_check)
 
 
 SILENT, UNSURE = slice(0, 0), slice(-1, -1)
@@ -225,9 +232,11 @@ SILENT, UNSURE = slice(0, 0), slice(-1, -1)
 
 def _heard(block: Block, text: bytes) -> slice | None:
     """Where the pid stands with which the ledger hears of the block, if it does and needs one."""
-    if block.lost or isinstance(block, LeakCheck) or (isinstance(block, Losing) and block.summary):
+    if block.lost or (isinstance(block, Losing) and block.summary):
         return UNSURE
-    if isinstance(block, Losing) and block.leaks:
+    if isinstance(block, LeakCheck) and (block.capped or not block.ended or block.pid is None):
+        return UNSURE
+    if isinstance(block, LeakCheck) or (isinstance(block, Losing) and block.leaks):
         at = text.find(b"==%d==" % block.pid) if block.pid is not None else -1
         return slice(at + 2, text.index(b"=", at + 2)) if at >= 0 else UNSURE
     return None if block.leaked or block.leak_summary or block.hits or block.claims else SILENT

@@ -9,14 +9,22 @@ from leaks.parsing.ledger import Key
 from leaks.parsing.needles import Lines, Needles, Wanted
 from leaks.parsing.passages import LONGEST, Passage, Passages
 from leaks.parsing.prefixes import Prefixes, unmarked
+from leaks.parsing.runs import Run, Stretch
 from leaks.parsing.streams import Streams, Tool
 from leaks.parsing.tools import lsan
 
 Tell = Callable[[int, str, Key], None]
+MOST_UNITS = 64  # of a run, at once
 
 
 class Listener(Protocol):
     def line(self, number: int, text: str, key: Key) -> None: ...
+
+
+class RunListener(Listener, Protocol):
+    """A listener that can be told of many lines at once."""
+
+    def run(self, run: Stretch, /) -> None: ...
 
 
 class Asker(Listener, Protocol):
@@ -62,6 +70,21 @@ class Begun(NamedTuple):
     who: int
 
 
+class Hearing(NamedTuple):
+    """A run, and what to tell of it. `who`: all who would get one of its lines; some of them make nothing of it."""
+
+    run: Run
+    tells: tuple[Callable[[Stretch], None], ...]
+    who: int
+
+
+class Unit(NamedTuple):
+    """What the words of a run's units are."""
+
+    hearing: Hearing
+    words: list[int]
+
+
 class Walk:
     """`listeners`: each with its words. The last of them may ask for one line more. `fast`: what was read before may be taken whole."""
 
@@ -73,6 +96,7 @@ class Walk:
         known: Prefixes,
         *,
         fast: bool,
+        runs: Sequence[Hearing] = (),
     ) -> None:
         self.number = 1  # of the line that comes next
         self.asking: Key | None = None  # the asker wants the next line of this key
@@ -85,11 +109,15 @@ class Walk:
         self._strip = known.strip
         self._fast = fast
         self._passages = Passages(streams.ledger, len(known.taught))
+        self._checks = 0  # leak checks that were taken whole
         self._begun: Begun | None = None
         tools = [*(tool.needles for tool in streams.tools), prefixes.NEEDLES]
         self._needles = Needles([*(words for words, _ in listeners), *tools])
         self._tool_needles = Needles([*(() for _ in listeners), *tools])
         self.heard = 0  # the listeners who were ever told a line
+        self._hearing: Hearing | None = None  # the run of which some was not told yet
+        self._stretch: Stretch
+        self._units = dict(self._unit(hearing) for hearing in runs)
         self._told: dict[int, tuple[Tell, ...]] = {}
         self._able: dict[int, tuple[Tool, ...]] = {}
 
@@ -102,6 +130,9 @@ class Walk:
             start, end, who = line
             if at < start:
                 self._pass(page, at, start, whole=whole)
+            if who in self._units and (after := self._run(page, lines, line)):
+                at = after
+                continue
             if who > self._everyone and self._streams.rest(self.number):
                 passage = self._known(page, lines, line)
                 if passage:
@@ -115,6 +146,7 @@ class Walk:
                 self._learn(page, at)
         self._pass(page, at, page.size, whole=whole)
         self._begun = None
+        self.tell_runs()
 
     def _pass(self, page: Page, at: int, to: int, *, whole: bool) -> None:
         """Lines that hold no word concern only reports that are open, and the one who asked."""
@@ -130,6 +162,45 @@ class Walk:
                 self._learn(page, at)
         if at < to:
             self.number += page.count(at, to)
+
+    def _unit(self, hearing: Hearing) -> tuple[int, Unit]:
+        """By whom its first line concerns. Were it somebody else than is told of the run, then it would be read line by line."""
+        lines = self._needles.lines(hearing.run.sample)
+        words = lines.words()
+        at = first = who = 0
+        while line := lines.next(at):
+            _, at, concerned = line
+            first, who = first or concerned, who | concerned
+        return first if who == hearing.who else 0, Unit(hearing, words)
+
+    def _run(self, page: Page, lines: Lines, line: Wanted) -> int:
+        """Take a run of lines together, if one begins here and nothing waits for its lines. Where it ends."""
+        if not self._fast or page.has_segments or self.asking is not None or self._streams.until:
+            return 0
+        start, _, who = line
+        hearing, words = self._units[who]
+        found = hearing.run.form.match(page.flat, start, min(lines.alike(words, MOST_UNITS), page.size))
+        if found is None:
+            return 0
+        if self._hearing is not hearing:
+            self.tell_runs()
+            self._hearing, self._stretch = hearing, Stretch(hearing.run, page.flat)
+            self.heard |= hearing.who
+        self._stretch.add(found, self.number)
+        end = found.end()
+        self.number += page.count(start, end)
+        return end
+
+    def tell_runs(self) -> None:
+        """Runs are told late and together: nobody knows of the last ones before anybody asks."""
+        hearing, self._hearing = self._hearing, None
+        for tell in hearing.tells if hearing else ():
+            tell(self._stretch)
+
+    def checks(self) -> int:
+        """How many leak checks were taken as wholes since this was asked last."""
+        checks, self._checks = self._checks, 0
+        return checks
 
     def _known(self, page: Page, lines: Lines, line: Wanted) -> Passage | None:
         """Take a report that was read before as a whole, if one begins here. Its lines may still concern others."""
@@ -147,6 +218,7 @@ class Walk:
         if any(told & self._asker_bit for _, _, told in heard):
             return None
         lines.turn = after
+        self._checks += passage.is_check
         first = self.number
         self._passages.take(page.flat, start, passage)
         for begin, stop, told in heard:
@@ -192,6 +264,8 @@ class Walk:
     def _tell(self, text: str, key: Key, listeners: int) -> None:
         if listeners & self._asker_bit or self.asking is not None:
             self._begun = None
+        if self._hearing and listeners & self._hearing.who:
+            self.tell_runs()
         asked = self.asking == key
         who = listeners | self._asker_bit if asked else listeners
         tells = self._told.get(who)

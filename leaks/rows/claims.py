@@ -37,5 +37,6 @@ class MergedFields:
     part_of: int | None = None
     superseded_by: str | None = None
     heartbeat: str | None = None
+    canary: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)  # per variable
     workload: Mapping[str, float] = field(default_factory=dict)  # per name

@@ -160,6 +160,8 @@ class LaneView:
     """What the project expects of the lane.
 
     `canary_findings`: how many of the findings are the canary's, as its reports tell (null: not counted); they are expected.
+    `named_canary`: one that only the run itself names. It must be found as well, and still it is a finding like any other: else a lane
+    could talk its leaks away.
     """
 
     detectors: tuple[Detector, ...] | None = None  # null: by the tool seen
@@ -169,6 +171,8 @@ class LaneView:
     own_modules: tuple[str, ...] = ()  # binaries whose frames are the project's own
     canary: str | None = None
     canary_findings: int | None = None
+    named_canary: str | None = None
+    named_findings: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

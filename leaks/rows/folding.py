@@ -1,7 +1,7 @@
 """Rows of the folding: attempts of a lane, parts of an outcome, and what they come to."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from leaks.rows.facts import Judgement
 from leaks.words import Reason, Verdict
@@ -82,8 +82,24 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class BlindWindow:
-    """Commits in a row without a verdict. `until` is null while it lasts; `keys` are the commits."""
+    """Commits in a row without a verdict. `until` is null while it lasts; `keys` are the commits.
+
+    `after` is the proved commit before them, "" where none is known, so that the window may have begun earlier; `proved_by` the
+    proved one that ended it.
+    """
 
     since: datetime
     until: datetime | None
     keys: tuple[str, ...]
+    after: str = ""
+    proved_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """How long `of` proved commits waited for their first verdict; `slowest_key` is the one that waited longest."""
+
+    of: int
+    median: timedelta
+    slowest: timedelta
+    slowest_key: str

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from leaks.rows.pages import LaneDayRow, OutcomeCell, RateRow, WeekRow
+from leaks.rows.folding import Delays
+from leaks.rows.pages import BlindLane, LaneDayRow, OutcomeCell, RateRow, WeekRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +64,11 @@ class OutcomeList:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneLine:
-    """A lane in the list of lanes, counted over the window."""
+class LaneWeeks:
+    """The rates of one lane, week by week."""
 
-    name: str
-    detectors: tuple[str, ...]
-    owed_branch: str
-    outcomes: int
-    proved: RateRow
-    cancelled: RateRow
-    no_verdict: RateRow
-    last: OutcomeCell | None
-
-
-@dataclass(frozen=True, slots=True)
-class LanesPage:
-    lanes: tuple[LaneLine, ...]
-    more_lanes: int
-    days: tuple[LaneDayRow, ...]
+    lane: str
     weeks: tuple[WeekRow, ...]
-    first_day: date
-    last_day: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +104,88 @@ class Matrix:
     rows: tuple[MatrixRow, ...]
     lies: int
     total: int
+    left_out: int  # outcomes with claims too rare to have a row
 
 
 @dataclass(frozen=True, slots=True)
 class CommitCell:
-    """One commit of the branch under one lane, all attempts folded. `outcome` is "" when no run ever reported it."""
+    """One commit of the branch under one lane, all attempts folded. `outcome` is "" when no run ever reported it.
+
+    Nobody told the time of one that is not `dated`: `at` is that of the commit on top of it.
+    """
 
     sha: str
     title: str
-    at: datetime | None
+    at: datetime
     verdict: str
     reason: str
     outcome: str
     attempts: int
+    dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class BlindWindow:
-    """Commits in a row without a proving verdict. `proved_by` is "" while the window is open."""
+    """Commits in a row without a proving verdict. `after` is the proved commit before them, `proved_by` the one that ended it, "" while
+    the window is open. `cut`: it may have begun before the commits that were looked at.
+    """
 
     first: CommitCell
     commits: int
-    length: timedelta | None
+    length: timedelta
+    after: str
     proved_by: str
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryRow:
+    """The signature that proves a lane's detectors alive. `proven`: it was found within the last `days` days."""
+
+    public_id: str
+    seen_at: datetime | None
+    days: int
+    proven: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LaneTip:
+    """How far a lane proves the newest commits of the default branch: `unproved` of `commits` have no verdict."""
+
+    commits: int
+    unproved: int
+    blind: BlindLane | None
+    longest: BlindWindow | None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLine:
+    """A lane in the list of lanes, counted over the window."""
+
+    name: str
+    detectors: tuple[str, ...]
+    owed_branch: str
+    outcomes: int
+    proved: RateRow
+    cancelled: RateRow
+    no_verdict: RateRow
+    last: OutcomeCell | None
+    last_branch: str  # "" where it never ran on the default branch
+    tip: LaneTip
+    canary: CanaryRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class LanesPage:
+    lanes: tuple[LaneLine, ...]
+    more_lanes: int
+    reasons: tuple[ReasonLine, ...]
+    matrix: Matrix
+    days: tuple[LaneDayRow, ...]
+    weeks: tuple[WeekRow, ...]
+    lane_weeks: tuple[LaneWeeks, ...]
+    first_day: date
+    last_day: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +208,8 @@ class LanePage:
     last_day: date
     commits: tuple[CommitCell, ...]
     unproved: tuple[CommitCell, ...]
-    unproved_total: int
-    longest_blind: BlindWindow | None
+    tip: LaneTip
+    delays: Delays | None
     commits_looked_at: int
+    older_commits: Cursor | None
+    canary: CanaryRow | None

@@ -116,7 +116,10 @@ class LeaksNow:
 
 @dataclass(frozen=True, slots=True)
 class LaneStrip:
-    """A lane on the overview: its last runs on the default branch, oldest first, and what they prove."""
+    """A lane on the overview: its last runs on the default branch, oldest first, and what they prove.
+
+    `branch` is "" where none of its runs was on the default branch: then they are those of any branch, or of none.
+    """
 
     name: str
     cells: tuple[OutcomeCell, ...]
@@ -124,6 +127,7 @@ class LaneStrip:
     cancelled: RateRow
     now: LeaksNow | None
     bytes_by_day: tuple[int | None, ...]
+    branch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ class BlindLane:
     """
 
     lane: str
-    since: datetime | None
+    since: datetime
     commits: int
     open_ended: bool
     last_proved: str
@@ -143,7 +147,7 @@ class BlindLane:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The gravest fact, as one sentence. `kind` is one of blind, findings, proved, waiting, empty."""
+    """The gravest fact, as one sentence. `kind` is one of blind, findings, proved, elsewhere, waiting, empty."""
 
     kind: str
     branch: str
@@ -206,20 +210,3 @@ class LatestCommit:
     place: str
     at: datetime | None
     lanes: tuple[LatestLane, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    headline: Headline
-    lanes: tuple[LaneStrip, ...]
-    more_lanes: int
-    since_sha: str
-    since_outcome: str
-    new: tuple[NewSignature, ...]
-    new_total: int
-    logs: LogsWaiting
-    latest: tuple[LatestCommit, ...]
-    days: tuple[LaneDayRow, ...]
-    weeks: tuple[WeekRow, ...]
-    first_day: date
-    last_day: date

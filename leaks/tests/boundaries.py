@@ -32,9 +32,9 @@ class Rank:
 
 
 RANKS = (
-    Rank("leaks.bulk leaks.errors leaks.addresses leaks.words leaks.rows.* leaks.evidence"),
+    Rank("leaks.bulk leaks.errors leaks.addresses leaks.visible leaks.words leaks.rows.* leaks.evidence"),
     Rank(
-        "leaks.unpacking leaks.parsing.needles leaks.parsing.lines leaks.parsing.prefixes leaks.parsing.demangling "
+        "leaks.unpacking leaks.parsing.needles leaks.parsing.runs leaks.parsing.lines leaks.parsing.prefixes leaks.parsing.demangling "
         "leaks.parsing.names leaks.parsing.frames "
         "leaks.parsing.cuda_frames leaks.parsing.kernel_frames leaks.parsing.blocks leaks.parsing.summaries "
         "leaks.parsing.valgrind_words leaks.parsing.valgrind_errors leaks.parsing.valgrind_losses"
@@ -44,16 +44,16 @@ RANKS = (
         strangers=True,
     ),
     Rank(
-        "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known "
-        "leaks.parsing.passages leaks.parsing.walk leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
+        "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known leaks.parsing.small_checks "
+        "leaks.parsing.passages leaks.parsing.walk leaks.parsing.progress leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
         "leaks.rules leaks.providers.*"
     ),
     Rank(
-        "leaks.families leaks.culprits leaks.plumbing leaks.signature leaks.claims leaks.exit_codes "
+        "leaks.families leaks.culprits leaks.identity leaks.strangers leaks.plumbing leaks.signature leaks.claims leaks.exit_codes "
         "leaks.witnesses leaks.blindness leaks.situation leaks.because leaks.flags "
         "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.comparison "
         "leaks.gate leaks.growth leaks.lifecycle "
-        "leaks.parts leaks.resign_plan leaks.answers"
+        "leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth leaks.truth_document"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank(
@@ -69,7 +69,8 @@ RANKS = (
     Rank("leaks.ingest.*"),
     Rank("leaks.management.commands.*"),
     Rank(
-        "workers.keys workers.supervisor workers.fsbroker workers.retry workers.outgoing workers.messages workers.telling workers.posting workers.celery workers.tasks workers.send "
+        "workers.keys workers.supervisor workers.fsbroker workers.retry workers.outgoing workers.messages workers.telling "
+        "workers.posting workers.dispatching workers.celery workers.tasks workers.send "
         "workers.demo.* workers.management.commands.*"
     ),
     Rank(

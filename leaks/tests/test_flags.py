@@ -151,6 +151,16 @@ ROWS = [
         (facts(), GREEN, LaneView(canary="lsan_canary", canary_findings=0)),
         (facts(), GREEN, LaneView(canary="lsan_canary")),
     ),
+    (
+        Flag.CANARY_MISSING,
+        (bare(mark(MarkKind.TEST_TEXT)), RED, LaneView(canary="lsan_canary", canary_findings=0)),
+        (bare(), RED, LaneView(canary="lsan_canary", canary_findings=0)),
+    ),
+    (
+        Flag.CANARY_MISSING,
+        (facts(), GREEN, LaneView(named_canary="lsan_canary", named_findings=0)),
+        (facts(tests=summary(0)), GREEN, LaneView(named_canary="lsan_canary", named_findings=0)),
+    ),
 ]
 
 

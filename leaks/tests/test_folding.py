@@ -19,7 +19,7 @@ from leaks.folding import (
     suppressed_total,
     suppressed_total_grew,
 )
-from leaks.rates import Point, blind_windows, longest, rate
+from leaks.rates import rate
 from leaks.rows.facts import Judgement, Line, SuppressionHit
 from leaks.rows.folding import Attempt, Flip, Folded, PartJudgement, RunRow
 from leaks.words import EffectiveClaim, Flag, Reason, Verdict
@@ -236,17 +236,3 @@ def test_the_interval_holds_the_share_and_stays_between_0_and_1(row):
     assert 0.0 <= got.low <= got.share <= got.high <= 1.0
     assert (got.low == 0.0) is (got.n == 0)
     assert (got.high == 1.0) is (got.n == got.of)
-
-
-def test_blind_windows_run_from_the_first_commit_without_a_verdict_to_the_next_verdict():
-    seen = [True, False, False, True, False, True, False]
-    points = [Point(f"c{n}", at(n * 10), has) for n, has in enumerate(seen)]
-    windows = blind_windows(points)
-    assert [(w.since, w.until, w.keys) for w in windows] == [
-        (at(10), at(30), ("c1", "c2")),
-        (at(40), at(50), ("c4",)),
-        (at(60), None, ("c6",)),
-    ]
-    assert longest(windows, at(65)) == windows[0]
-    assert longest(windows, at(600)) == windows[2]
-    assert longest([], at(0)) is None

@@ -2,7 +2,6 @@
 
 import pytest
 
-from leaks.parsing import known
 from leaks.parsing.dispatch import read
 from leaks.parsing.known import KnownRecords
 from leaks.parsing.lines import Limits
@@ -97,7 +96,12 @@ WHOLE = {
 def test_plain_records_are_taken_whole(text, monkeypatch):
     taken = []
     tally = KnownRecords._tally
-    monkeypatch.setattr(known.KnownRecords, "_tally", lambda *given: taken.append(tally(*given)) or taken[-1])
+
+    def listening(*given):
+        taken.append(tally(*given))
+        return taken[-1]
+
+    monkeypatch.setattr(KnownRecords, "_tally", listening)
     evidence = read([text.encode()])
     assert [frames for frames in taken if frames] == [3, 3, 3]
     assert [(report.count, report.bytes) for report in evidence.reports] == [(3, 24)]

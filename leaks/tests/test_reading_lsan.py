@@ -237,7 +237,7 @@ class TestMadeOfSums:
     def test_it_is_frozen(self):
         found = Leak("direct-leak", (), 4, "Direct leak", None).report((), (1, 8, 1), truncated=True)
         with pytest.raises(FrozenInstanceError):
-            found.count = 2
+            found.count = 2  # type: ignore[misc]
 
     def test_records_taken_whole_fold_with_those_read_line_by_line(self):
         broken = record(16).replace("    #1", "addr2line: DWARF error\n    #1")

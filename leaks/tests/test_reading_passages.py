@@ -88,8 +88,8 @@ def taken(monkeypatch):
     return texts
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TOOLS if kind != "direct-leak"])
-def test_from_the_third_one_on_a_report_is_taken_whole(kind, taken):
+@pytest.mark.parametrize("kind", TOOLS)
+def test_from_the_second_one_on_a_report_is_taken_whole(kind, taken):
     log = MixedLog(Shape(distinct=1))
     (text,) = log._texts[kind]
     reports = 0
@@ -98,7 +98,7 @@ def test_from_the_third_one_on_a_report_is_taken_whole(kind, taken):
             report.count for report in read([log._filled(text).encode() + b"next\n" for _ in range(6)]).reports
         )
     assert reports == 30
-    assert 10 <= len(taken) <= 20  # addresses of other widths are learned for themselves
+    assert 15 <= len(taken) <= 25  # addresses of other widths are learned for themselves
 
 
 def test_every_report_of_a_log_of_all_tools_is_counted():

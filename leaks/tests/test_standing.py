@@ -259,3 +259,26 @@ def test_an_expectation_holds_in_its_time_only() -> None:
     settle()
     assert not StaleMark.objects.exists()
     assert outcome(2).verdict == Verdict.CLEAN
+
+
+def test_a_canary_that_was_found_is_told_and_counts_as_no_finding() -> None:
+    submit(1, log_text((LEAKY, 64)), **LEAKING)
+    settle()
+    canary = Signature.objects.get().public_id
+    LaneExpectation.objects.create(lane=outcome(1).lane, canary=canary, valid_from=MORNING)
+    submit(2, log_text((LEAKY, 64)))
+    settle()
+    assert f"The canary {canary} was found, as expected" in " ".join(line["text"] for line in outcome(2).because)
+    assert Signature.objects.get().seen_outcomes == 2
+
+
+def test_a_canary_that_only_the_run_names_must_be_found_and_stays_a_finding() -> None:
+    submit(1, log_text((LEAKY, 64)), **LEAKING)
+    settle()
+    canary = Signature.objects.get().public_id
+    submit(2, log_text((LEAKY, 64)), canary=canary, **LEAKING)
+    submit(3, log_text(), canary=canary)
+    submit(4, log_text(), canary="LKS-NOBODY-KNOWS")
+    settle()
+    assert outcome(2).verdict == Verdict.FINDINGS
+    assert [(outcome(n).verdict, outcome(n).flags) for n in (3, 4)] == [(Verdict.BLINDED, [Flag.CANARY_MISSING])] * 2

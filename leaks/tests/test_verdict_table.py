@@ -55,6 +55,8 @@ ROWS = [
     ("cancelled_before_tests", bare(build=BuildProgress(31, None, None, 4, "[ 31%] Building")), CANCELLED),
     ("cancelled_before_tests", bare(), replace(CANCELLED, newer_run=True)),
     ("superseded", None, replace(CANCELLED, newer_run=True)),
+    ("superseded", None, MergedClaim("cancelled", newer_run=True, has_job=False)),
+    ("dropped", None, MergedClaim("cancelled", has_job=False)),
     ("cancelled_unseen", None, CANCELLED),
     ("timed_out", facts(tests=summary(10, 1, signals_only=True)), MergedClaim("failure", 124)),
     ("timed_out", None, MergedClaim("timed_out")),

@@ -46,6 +46,7 @@ class Farm:
     redis_url: str = ""
     workers: "list[subprocess.Popen[bytes]]" = field(default_factory=list)
     blind_to_faults: bool = False
+    extra: dict[str, str] = field(default_factory=dict)
 
     @property
     def faults(self) -> Path:
@@ -81,6 +82,7 @@ class Farm:
             "DATABASE_URL": self.database_url,
             "REDIS_URL": self.redis_url,
             "CELERY_SKIP_CHECKS": "1",  # they import all pages, which no worker needs
+            **self.extra,
         }
 
     # --- Faults ------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from leaks.parsing.runs import Stretch, run
 from leaks.rows.facts import Line, TestSummary
 from leaks.rows.tally import Counts, Tally
 
@@ -32,6 +33,13 @@ START = re.compile(r"\s*Start\s+(\d{1,12}): (\S.*)")
 RESULT = re.compile(r"\s*\d+/(\d{1,12}) (?:Test|MemCheck)\s+#(\d{1,12}): (\S.*)")
 TOTAL = re.compile(r"\s*\d+% tests passed(?:, (\d{1,12}) tests? failed)? out of (\d{1,12})")
 LISTED = re.compile(r"\s+(\d{1,12}) - \S.* \(([A-Za-z_ ]+)\)")
+# Tests that run one after the other and pass. Printable characters without blanks are read alike by everybody.
+RUN_OF_TESTS = run(
+    b" Start ",
+    rb"(?P<first> {1,12}Start {1,8}(?P<test>\d{1,8}): (?P<name>[!-~]{1,300}))\n"
+    rb"(?P<last> {0,8}\d{1,8}/(?P<planned>\d{1,8}) Test {1,8}#(?P=test): (?P=name) \.{3,200} {2,4}Passed {2,12}\d{1,8}\.\d\d sec)\n",
+    b"      Start 1: a\n1/2 Test #1: a .......   Passed    0.01 sec\n",
+)
 # Ended by a signal from outside; SEGFAULT and "Subprocess aborted" are the test's own doing.
 OUTSIDE = re.compile(r"(?i)subprocess (?:killed|terminated)|interrupt|child killed")
 
@@ -78,6 +86,19 @@ class Reader:
             self._close(stream)
         elif stream.run.total is not None and (listed := LISTED.match(text)):
             stream.run.listed[_word(listed[2])] += 1
+
+    def run(self, tests: Stretch) -> None:
+        """What `line` makes of tests that pass."""
+        stream = self._streams.setdefault((), Stream(()))
+        if stream.run.total is not None:
+            self._close(stream)
+        run = stream.run
+        for test, name in tests.texts("test", "name"):
+            self._names[test] = name
+            run.running.pop(test, None)
+            run.results[test] = "passed"
+        run.planned, run.line = int(tests.text("planned")), tests.last()
+        stream.failed_test = None
 
     def finish(self) -> list[TestSummary]:
         for stream in self._streams.values():

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from leaks.parsing.runs import Stretch, run
 from leaks.rows.facts import Line, TestSummary
 from leaks.rows.tally import Counts, Tally
 
@@ -28,6 +29,16 @@ RAN = re.compile(r"\[={10}\] (\d{1,12}) tests? from \d+ test (?:suite|case)s? ra
 TOTAL = re.compile(r"\[  (PASSED|FAILED|SKIPPED) {1,2}\] (\d{1,12}) tests?(?:\.|, listed below:)\s*$")
 FOREIGN = re.compile(r"\[(?:={10}|  PASSED  |  FAILED  |  SKIPPED )\] .{0,80}\d test\(s\)")
 RUN = "[ RUN      ] "
+OTHERS = rb"(?:[^\[\n][^\n]*\n|\n){0,200}+"
+# A test that passes, and what it printed meanwhile. Printable characters without blanks are read alike by everybody.
+RUN_OF_TESTS = run(
+    RUN.encode(),
+    rb"(?P<first>\[ RUN      \] (?P<name>[!-~]{1,300}))\n"
+    + OTHERS
+    + rb"(?P<last>\[       OK \] (?P=name) \(\d{1,9} ms\))\n",
+    b"[ RUN      ] A.B\n[       OK ] A.B (0 ms)\n",
+    behind=OTHERS,
+)
 ENDS = (("[       OK ] ", "passed"), ("[  FAILED  ] ", "failed"), ("[  SKIPPED ] ", "skipped"))
 
 
@@ -64,6 +75,16 @@ class Reader:
         if key not in self._streams:
             self._streams[key] = Stream(key)
         self._read(Line(number, text), self._streams[key])
+
+    def run(self, tests: Stretch) -> None:
+        """What `line` makes of tests that pass."""
+        stream = self._streams.setdefault((), Stream(()))
+        if stream.process.totals:
+            self._close(stream)
+        for (name,) in tests.texts("name") if stream.running else ():
+            stream.running.pop(name, None)
+        stream.process.ended["passed"] += tests.count
+        stream.process.line = tests.last()
 
     def finish(self) -> list[TestSummary]:
         for stream in self._streams.values():

@@ -1,0 +1,41 @@
+"""The collector of cycles rests while a log is read, and only then."""
+
+import gc
+
+import pytest
+
+from leaks.bulk import no_cycles
+
+
+@pytest.fixture(autouse=True)
+def collector():
+    gc.enable()
+    yield
+    gc.enable()
+
+
+def test_it_rests_inside_and_runs_again_behind():
+    with no_cycles():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_it_runs_again_after_an_error():
+    with pytest.raises(ValueError, match="cut"), no_cycles():
+        raise ValueError("cut")
+    assert gc.isenabled()
+
+
+def test_it_stays_off_where_it_was_off():
+    gc.disable()
+    with no_cycles():
+        assert not gc.isenabled()
+    assert not gc.isenabled()
+
+
+def test_one_inside_another_ends_with_the_outer_one():
+    with no_cycles():
+        with no_cycles():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
