@@ -12,18 +12,17 @@ from leaks import comparison, flags, folding, gate, verdict
 from leaks.blindness import BLINDERS
 from leaks.folding import combine_parts
 from leaks.merging import UnreadLog, withhold
-from leaks.parsing.dispatch import read
 from leaks.rows.comparison import Side
-from leaks.rows.facts import Judgement, LaneView, Line, MergedClaim
+from leaks.rows.facts import Judgement, MergedClaim
 from leaks.rows.folding import Attempt, Folded, PartJudgement
 from leaks.rows.truth import Example, TruthRow, TruthTable
 from leaks.truth_logs import CLAIM_LOGS, FLAG_LOGS, VERDICT_LOGS, Told
 from leaks.truth_runs import ATTEMPTS, CLEAN, LOST, PROOFS, SIDES, Kept
+from leaks.truth_words import judged, result, said, side, word, worked
 from leaks.verdict import PART_MISSING
 from leaks.words import EffectiveClaim, Flag, GateReason, LogState, Verdict
 
 START = datetime(2026, 3, 1, 8, tzinfo=UTC)
-NOTHING_KNOWN = "nothing at all"
 
 
 @cache
@@ -34,11 +33,6 @@ def tables() -> tuple[TruthTable, ...]:
     return tuple(
         replace(table, rows=tuple(replace(row, columns=table.columns) for row in table.rows)) for table in found
     )
-
-
-def judged(told: Told) -> Judgement:
-    facts = None if told.log is None else read([told.log.encode()], env=told.claim.env).facts
-    return verdict.judge(facts, told.claim, told.lane)
 
 
 # --- One run ---------------------------------------------------------------------------------------------------------
@@ -52,7 +46,7 @@ def _claims() -> TruthTable:
         "The CI's word, the exit code and the runner's own marks come to one claim. The CI's word is kept beside it.",
         ("Claim", "When"),
         tuple(
-            TruthRow(row["claim"], (_word(row["claim"]), row["when"]), _claimed(CLAIM_LOGS.get(row["claim"], Told())))
+            TruthRow(row["claim"], (word(row["claim"]), row["when"]), _claimed(CLAIM_LOGS.get(row["claim"], Told())))
             for row in verdict.describe_claims()
         ),
         ordered=True,
@@ -60,7 +54,7 @@ def _claims() -> TruthTable:
 
 
 def _claimed(told: Told) -> Example:
-    return Example(told.log or "", said(told), _word(judged(told).effective_claim))
+    return Example(told.log or "", said(told), word(judged(told).effective_claim))
 
 
 def _verdicts() -> TruthTable:
@@ -78,8 +72,8 @@ def _verdicts() -> TruthTable:
 
 def _verdict_row(row: dict[str, str | None]) -> TruthRow:
     name = str(row["name"])
-    result = _result(str(row["verdict"]), row["reason"])
-    cells = (name, _word(str(row["claim"])), str(row["when"]), result, str(row["sentence"]))
+    end = result(str(row["verdict"]), row["reason"])
+    cells = (name, word(str(row["claim"])), str(row["when"]), end, str(row["sentence"]))
     return TruthRow(name, cells, worked(VERDICT_LOGS.get(name, Told())))
 
 
@@ -98,8 +92,8 @@ def _withheld() -> TruthTable:
         "What one log proves is not the run's verdict while something of the run is missing or unread. Only a finding stands at once.",
         ("Rule", "What it means"),
         tuple(
-            TruthRow(rule, (rule, verdict.sentence(rule)), Example("", said, _result(end.verdict, end.reason)))
-            for rule, (said, end) in found.items()
+            TruthRow(rule, (rule, verdict.sentence(rule)), Example("", known, result(end.verdict, end.reason)))
+            for rule, (known, end) in found.items()
         ),
         ordered=False,
     )
@@ -120,7 +114,7 @@ def _blinders() -> TruthTable:
         "one that only the run itself names must be found too, and stays a finding.",
         ("Cause", "What it means"),
         tuple(
-            TruthRow(one.name, (_word(one.name), one.why), worked(BLINDER_LOGS.get(one.name, Told())))
+            TruthRow(one.name, (word(one.name), one.why), worked(BLINDER_LOGS.get(one.name, Told())))
             for one in BLINDERS
         ),
         ordered=False,
@@ -135,59 +129,11 @@ def _flags() -> TruthTable:
         "Flags are facts, and any number of them can hold.",
         ("Flag", "What it means"),
         tuple(
-            TruthRow(
-                row["flag"], (_word(row["flag"]), row["meaning"]), worked(FLAG_LOGS.get(Flag(row["flag"]), Told()))
-            )
+            TruthRow(row["flag"], (word(row["flag"]), row["meaning"]), worked(FLAG_LOGS.get(Flag(row["flag"]), Told())))
             for row in flags.describe()
         ),
         ordered=False,
     )
-
-
-def worked(told: Told) -> Example:
-    found = judged(told)
-    answer = _result(found.verdict, found.reason) + "".join(f" +{_word(flag)}" for flag in found.flags)
-    return Example(told.log or "", said(told), answer, tuple(_line(line) for line in found.because))
-
-
-def _line(line: Line) -> str:
-    return f"line {line.number}: {line.text.strip()}" if line.number else line.text
-
-
-def said(told: Told) -> str:
-    """What was known beside the log, in words."""
-    words = [*_of_claim(told.claim), *_of_lane(told.lane)]
-    if told.log is None:
-        words.append("no log")
-    return ", ".join(words) or NOTHING_KNOWN
-
-
-def _of_claim(claim: MergedClaim) -> Iterable[str]:
-    if claim.conclusion is not None:
-        yield f"the CI says {claim.conclusion}"
-    if claim.exit_code is not None:
-        yield f"exit code {claim.exit_code}"
-    yield from (f"{name}={value}" for name, value in claim.env.items())
-    yield from (words for holds, words in _circumstances(claim) if holds)
-
-
-def _circumstances(claim: MergedClaim) -> tuple[tuple[bool, str], ...]:
-    return (
-        (claim.ended is True, "it has ended"),
-        (claim.has_job is False, "none of its jobs started"),
-        (claim.newer_run and not claim.same_commit_run, "a newer run is known"),
-        (claim.same_commit_run, "a newer run of the same commit is known"),
-        (claim.silent, "its signs of life stopped"),
-    )
-
-
-def _of_lane(lane: LaneView) -> Iterable[str]:
-    if lane.detectors:
-        yield f"the lane expects {' and '.join(lane.detectors)}"
-    if lane.rules:
-        yield f"suppression rules {', '.join(lane.rules)}"
-    if lane.canary:
-        yield f"the lane expects the canary {lane.canary}"
 
 
 def _folded_flags() -> TruthTable:
@@ -207,7 +153,7 @@ def _folded_flags() -> TruthTable:
         ("Flag", "What it means"),
         tuple(
             TruthRow(
-                flag, (_word(flag), meaning), Example("", found[flag][0], f"+{_word(flag)}" if found[flag][1] else "")
+                flag, (word(flag), meaning), Example("", found[flag][0], f"+{word(flag)}" if found[flag][1] else "")
             )
             for flag, meaning in flags.FOLDED_MEANINGS.items()
         ),
@@ -220,7 +166,7 @@ def _folded_flags() -> TruthTable:
 
 def _attempts() -> TruthTable:
     sentences = [*(sentence for _, sentence in folding.ATTEMPT_ORDER), folding.ABSENT.sentence]
-    words = [" or ".join(map(_word, sorted(group, key=list(Verdict).index))) for group, _ in folding.ATTEMPT_ORDER]
+    words = [" or ".join(map(word, sorted(group, key=list(Verdict).index))) for group, _ in folding.ATTEMPT_ORDER]
     rows = zip([*words, "no attempt"], sentences, ATTEMPTS, strict=True)
     return TruthTable(
         "attempts",
@@ -228,21 +174,21 @@ def _attempts() -> TruthTable:
         "Several attempts of a lane on one commit",
         "Attempts stand in the order of run start, run id and attempt. A flip is flagged as rerun flipped on the later one.",
         ("Among the attempts", "What it means"),
-        tuple(TruthRow(word.replace(" ", "_"), (word, sentence), _attempted(kept)) for word, sentence, kept in rows),
+        tuple(TruthRow(group.replace(" ", "_"), (group, sentence), _attempted(kept)) for group, sentence, kept in rows),
         ordered=True,
     )
 
 
 def _attempted(kept: tuple[Kept, ...]) -> Example:
     attempts = [
-        Attempt(f"attempt {number}", word, reason, START + timedelta(hours=number), str(number))
-        for number, (word, reason) in enumerate(kept, 1)
+        Attempt(f"attempt {number}", end, reason, START + timedelta(hours=number), str(number))
+        for number, (end, reason) in enumerate(kept, 1)
     ]
     found = folding.fold_attempts(attempts)
-    flipped = f" +{_word(Flag.RERUN_FLIPPED)}" if found.flips else ""
+    flipped = f" +{word(Flag.RERUN_FLIPPED)}" if found.flips else ""
     by = f", decided by {found.decided_by}" if found.decided_by else ""
-    named = ", then ".join(_result(word, reason) for word, reason in kept)
-    return Example("", named or "no attempt", _result(found.verdict, found.reason) + flipped + by)
+    named = ", then ".join(result(*one) for one in kept)
+    return Example("", named or "no attempt", result(found.verdict, found.reason) + flipped + by)
 
 
 def _parts() -> TruthTable:
@@ -268,22 +214,22 @@ def _lanes() -> TruthTable:
 def _by_precedence(
     name: str, title: str, intro: str, order: Iterable[Verdict], example: Callable[[Kept], Example]
 ) -> TruthTable:
-    kept = [(word, LOST[1] if word is Verdict.NO_VERDICT else None) for word in order]
-    rows = tuple(TruthRow(one[0], (_word(one[0]),), example(one)) for one in kept)
+    kept = [(one, LOST[1] if one is Verdict.NO_VERDICT else None) for one in order]
+    rows = tuple(TruthRow(one[0], (word(one[0]),), example(one)) for one in kept)
     return TruthTable(name, name, title, intro, ("Verdict",), rows, ordered=True)
 
 
 def _with_a_clean_part(kept: Kept) -> Example:
     parts = [
-        PartJudgement(f"part {number}", Judgement(word, reason, "", (), (), EffectiveClaim.SUCCESS), number, 2)
-        for number, (word, reason) in enumerate((CLEAN, kept), 1)
+        PartJudgement(f"part {number}", Judgement(end, reason, "", (), (), EffectiveClaim.SUCCESS), number, 2)
+        for number, (end, reason) in enumerate((CLEAN, kept), 1)
     ]
     whole, half = combine_parts(parts), combine_parts(parts[1:])
-    without = _result(half.verdict, half.reason)
+    without = result(half.verdict, half.reason)
     return Example(
         "",
-        f"part 1 clean, part 2 {_result(*kept)}",
-        f"{_result(whole.verdict, whole.reason)}; without part 1: {without}",
+        f"part 1 clean, part 2 {result(*kept)}",
+        f"{result(whole.verdict, whole.reason)}; without part 1: {without}",
     )
 
 
@@ -291,8 +237,8 @@ def _with_a_clean_lane(kept: Kept) -> Example:
     found = folding.fold_lanes({"asan": Folded(*CLEAN, "", ""), "tsan": Folded(*kept, "", "")})
     return Example(
         "",
-        f"asan clean, tsan {_result(*kept)}",
-        f"{_result(found.verdict, found.reason)}, decided by {found.decided_by}",
+        f"asan clean, tsan {result(*kept)}",
+        f"{result(found.verdict, found.reason)}, decided by {found.decided_by}",
     )
 
 
@@ -305,7 +251,7 @@ def _comparisons() -> TruthTable:
         ("Rule", "Result", "What it means"),
         tuple(
             TruthRow(
-                row["rule"], (row["rule"], _word(row["result"]), row["sentence"]), _compared(SIDES.get(row["rule"]))
+                row["rule"], (row["rule"], word(row["result"]), row["sentence"]), _compared(SIDES.get(row["rule"]))
             )
             for row in comparison.describe()
         ),
@@ -317,9 +263,9 @@ def _compared(sides: tuple[Side, Side] | None) -> Example:
     if sides is None:
         return Example("", "", "")
     found = comparison.compare(*sides)
-    changes = "; ".join(f"{change.signature} {_word(change.change)}" for change in found.changes)
+    changes = "; ".join(f"{change.signature} {word(change.change)}" for change in found.changes)
     return Example(
-        "", f"base {side(sides[0])}; head {side(sides[1])}", _word(found.result) + (f": {changes}" if changes else "")
+        "", f"base {side(sides[0])}; head {side(sides[1])}", word(found.result) + (f": {changes}" if changes else "")
     )
 
 
@@ -333,7 +279,7 @@ def _gate() -> TruthTable:
         tuple(
             TruthRow(
                 row["reason"],
-                (_word(row["reason"]), row["result"], row["sentence"]),
+                (word(row["reason"]), row["result"], row["sentence"]),
                 _gated(PROOFS.get(GateReason(row["reason"]))),
             )
             for row in gate.describe()
@@ -346,31 +292,7 @@ def _gated(sides: tuple[Side, Side] | None) -> Example:
     if sides is None:
         return Example("", "", "")
     found = gate.gate(*sides)
-    return Example("", f"before {side(sides[0])}; after {side(sides[1])}", f"{found.result}: {_word(found.reason)}")
-
-
-def side(one: Side) -> str:
-    """A side of a comparison in words: lane, verdict and what differs from an ordinary run."""
-    words = [f"{one.lane} {_result(one.verdict, one.reason)}"]
-    words += [f"{name} {measure.bytes} B in {measure.objects}" for name, measure in one.signatures.items()]
-    words += [f"{name}={value}" for options in one.options.values() for name, value in options.items()]
-    if one.detectors:
-        words.append(f"detects {' and '.join(sorted(one.detectors))}")
-    if one.suppressed_bytes:
-        words.append(f"{one.suppressed_bytes} B suppressed")
-    if one.cut:
-        words.append("log cut off")
-    if one.tests is not None:
-        words.append(f"{one.tests} tests")
-    return f"({', '.join(words)})"
-
-
-def _result(word: str, reason: str | None) -> str:
-    return f"{_word(word)}: {_word(reason)}" if reason else _word(word)
-
-
-def _word(word: str) -> str:
-    return str(word).replace("_", " ")
+    return Example("", f"before {side(sides[0])}; after {side(sides[1])}", f"{found.result}: {word(found.reason)}")
 
 
 # A cause without a flag of its own has its example here.

@@ -53,7 +53,7 @@ RANKS = (
         "leaks.witnesses leaks.blindness leaks.situation leaks.because leaks.flags "
         "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.comparison "
         "leaks.gate leaks.growth leaks.lifecycle "
-        "leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth leaks.truth_document"
+        "leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank(
@@ -71,7 +71,7 @@ RANKS = (
     Rank(
         "workers.keys workers.supervisor workers.fsbroker workers.retry workers.outgoing workers.messages workers.telling "
         "workers.posting workers.dispatching workers.celery workers.tasks workers.send "
-        "workers.demo.* workers.management.commands.*"
+        "workers.backfill.* workers.demo.* workers.management.commands.*"
     ),
     Rank(
         "dashboard.env dashboard.settings dashboard.static_finders dashboard.checks dashboard.access dashboard.params "

@@ -10,6 +10,7 @@ from leaks import comparison, flags, folding, gate, truth, truth_logs, truth_run
 from leaks.blindness import BLINDERS, blinders
 from leaks.parsing.dispatch import read
 from leaks.truth_document import document
+from leaks.truth_words import judged
 from leaks.witnesses import gather
 from leaks.words import EffectiveClaim, Flag
 
@@ -51,17 +52,17 @@ def test_each_row_of_the_code_is_published_in_its_order(table, names):
 
 @pytest.mark.parametrize("row", verdict.describe(), ids=lambda row: row["name"])
 def test_a_verdicts_example(row):
-    assert truth.judged(truth_logs.VERDICT_LOGS[row["name"]]).rule == row["name"]
+    assert judged(truth_logs.VERDICT_LOGS[row["name"]]).rule == row["name"]
 
 
 @pytest.mark.parametrize("row", verdict.describe_claims(), ids=lambda row: row["claim"])
 def test_a_claims_example(row):
-    assert truth.judged(truth_logs.CLAIM_LOGS[row["claim"]]).effective_claim is EffectiveClaim(row["claim"])
+    assert judged(truth_logs.CLAIM_LOGS[row["claim"]]).effective_claim is EffectiveClaim(row["claim"])
 
 
 @pytest.mark.parametrize("row", flags.describe(), ids=lambda row: row["flag"])
 def test_a_flags_example(row):
-    assert Flag(row["flag"]) in truth.judged(truth_logs.FLAG_LOGS[Flag(row["flag"])]).flags
+    assert Flag(row["flag"]) in judged(truth_logs.FLAG_LOGS[Flag(row["flag"])]).flags
 
 
 @pytest.mark.parametrize("row", BLINDERS, ids=lambda row: row.name)
