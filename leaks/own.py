@@ -6,6 +6,7 @@ judged once.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -81,6 +82,7 @@ STANDARD_FILE = re.compile(
     r"/include/([^/]+/)?c\+\+/|/include/v1/|(^|/)bits/(stl|std|basic_|shared_ptr|unique_ptr|alloc|new_alloc|invoke|vector)"
     r"|/VC/Tools/MSVC/[^/]+/include/|/stl/(inc|src)/|(^|/)ext/(new_allocator|aligned_buffer|alloc_traits)|/rustc/[0-9a-f]+/|/gcc[^/]*/libstdc\+\+-v3/"
 )
+CXX_HEADER = re.compile(r"/include/([^/]+/)?c\+\+/|/include/v1/|/include/[^/]+/bits/")
 # Valgrind prints base names, and of an inlined function neither namespace nor class: `allocate (alloc_traits.h:464)`.
 STANDARD_HEADER = re.compile(
     r"(stl|std|ranges|locale|regex|atomic|basic|functional|shared_ptr|unique|char|hashtable|alloc|new|gthr|ptr|unordered|postypes|streambuf)"
@@ -161,6 +163,12 @@ def _by_bare_file(texts: dict[str, str]) -> Owner | None:
     return None
 
 
+def _inlined_from_a_header(texts: dict[str, str]) -> bool:
+    """Where inlined calls are not told apart, the line of an own function may lie in a standard header: then its name says whose it is."""
+    name = texts["name"]
+    return bool(CXX_HEADER.search(texts["file"])) and "::" in name and "std::" not in name and not name.startswith("_")
+
+
 def names_a_culprit(report: Report) -> bool:
     """The place is where something was done, and not where a global is defined twice."""
     return report.place is not None and report.kind != "odr-violation"
@@ -208,6 +216,8 @@ class Ownership:
             "module": (frame.module or "").replace("\\", "/"),
             "text": frame.text,
         }
+        if _inlined_from_a_header(texts):
+            frame, texts["file"] = replace(frame, file=None), ""
         early = first_rule(RULES, texts) or _by_bare_file(texts)
         if early is not None:
             return early
@@ -230,10 +240,12 @@ class Ownership:
         return name in self.plumbing or (not frame.file and name.endswith("::operator="))
 
     def _in_roots(self, frame: Frame | None) -> bool | None:
-        """Whether the frame's file lies in an own root; null where no roots are given or the frame has no file."""
+        """Whether the frame's file lies in an own root; null where no roots are given or no folder is printed (Valgrind, macOS)."""
         if not self.own_roots or frame is None or not frame.file:
             return None
         path = frame.file.replace("\\", "/")
+        if "/" not in path:
+            return None
         return any(self._below(path, root) for root in self.own_roots)
 
     @staticmethod

@@ -225,7 +225,7 @@ class HookRefusal(StrEnum):
 
     UNSIGNED = "unsigned"
     FORGED = "forged"
-    NO_SECRET = "no_secret"
+    NO_SECRET = "no_secret"  # noqa: S105 - the word for a reason
     TOO_LARGE = "too_large"
     NO_LENGTH = "no_length"
     MALFORMED = "malformed"

@@ -37,7 +37,7 @@ class Why(Schema):
 
 
 def _answers(shape: Any, status: int = 200) -> dict[Any, Any]:
-    return {status: shape, frozenset({400, 401, 403, 404, 409, 422}): Problem}
+    return {status: shape, frozenset({400, 401, 403, 404, 409, 411, 413, 415, 422, 503}): Problem}
 
 
 @router.get("/projects/{slug}/plumbing", response=_answers(RecipePage), auth=Reads())

@@ -10,7 +10,6 @@ from leaks.rows.lane_pages import CanaryRow, LanePage, LanesPage, LaneTip, LaneW
 from leaks.rows.overview import Overview
 from leaks.rows.pages import LaneStrip
 
-
 LINES = 12  # more cannot be told apart
 
 

@@ -12,7 +12,8 @@ class Project(models.Model):
     """A repository under watch. `own_roots` are path prefixes; `plumbing` are function names that never own a leak.
 
     The two have versions; `plumbing_version` is the number of the one in force (`RecipeVersion`). `source_link` is a template with
-    {commit}, {file} and {line}. A lane whose canary was not found for `canary_days` days is shown as unproven. `ends_at` is set for scratch projects (uploads without a project).
+    {commit}, {file} and {line}. A lane whose canary was not found for `canary_days` days is shown as unproven. `ends_at` is set for scratch
+    projects (uploads without a project).
     `sample_note` says what of the data is invented; it stands on every page.
     """
 

@@ -94,6 +94,7 @@ LISTENERS = (*RUNNERS, options, build, marks)
 FIRST_FINDINGS = 5
 MOST_WAITING = 1 << 15  # bytes of a leak record whose end is in the next batch
 LONGEST_SHOWN = 1 << 16
+LAST = 256
 
 # What a report or an option says about the detectors that are linked in.
 DETECTORS: dict[str, tuple[Detector, ...]] = {
@@ -179,7 +180,8 @@ class Reading:
 
     def _note_last_line(self, data: bytes) -> None:
         """Only blanks may follow it."""
-        end = len(data.rstrip())
+        shown = data[-LAST:].rstrip()  # mostly all there is to strip, without a copy of the rest
+        end = max(0, len(data) - LAST) + len(shown) if shown else len(data.rstrip())
         if not end:
             return
         start = max(data.rfind(b"\n", 0, end), data.rfind(b"\r", max(0, end - LONGEST_SHOWN), end)) + 1

@@ -39,7 +39,7 @@ class Needles:
 class Lines:
     """The lines that hold a word, in their order. Words within words, and such as overlap, all count."""
 
-    __slots__ = ("_alike", "_data", "_hits", "_who", "first", "turn")
+    __slots__ = ("_alike", "_data", "_hits", "_who", "first", "turn", "word")
 
     def __init__(self, data: bytes, hits: list[tuple[int, int, int]], who: list[int]) -> None:
         self._data = data
@@ -50,6 +50,7 @@ class Lines:
         self._who = who
         self._alike: tuple[int, int, list[int]] = (0, 0, [])  # from which hit to which these words follow each other
         self.first = 0  # the first hit of the line that was found last
+        self.word = -1  # the number of its word
         self.turn = 0  # the next hit
 
     def next(self, at: int) -> Wanted | None:
@@ -63,7 +64,7 @@ class Lines:
         end = data.find(b"\n", found)
         if end < 0:
             end = len(data)
-        self.first = turn
+        self.first, self.word = turn, hits[turn][0]
         who = 0
         while hits[turn][1] < end:
             who |= of[hits[turn][0]]

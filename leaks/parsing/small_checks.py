@@ -4,8 +4,9 @@ Records are taken one by one, which costs least where a check has many. Nothing 
 evidence is the same, so this is only a guess at what costs less, and it learns from how the last ones went.
 """
 
-from leaks.parsing.known import Found
+from leaks.parsing.known import HEADER_END, Found
 
+MOST_RECORDS = 2
 LARGEST = 1 << 12  # bytes from the banner to the SUMMARY
 NEAR = 300  # bytes from the banner to the first record
 BANNER = b"ERROR: LeakSanitizer: detected memory leaks\n"
@@ -25,7 +26,7 @@ class SmallChecks:
             return 0
         banner = data.rfind(BANNER, max(0, record.start - NEAR), record.start)
         summary = data.find(SUMMARY, record.end, banner + LARGEST) if banner >= 0 else -1
-        if summary < 0:
+        if summary < 0 or data.count(HEADER_END, banner, summary) > MOST_RECORDS:
             return 0
         self._left += 1
         return summary + len(SUMMARY)

@@ -125,12 +125,13 @@ class Walk:
         """`whole` is false if the last line is cut; in an overlong line, which is not `for_all`, only reports are looked for."""
         page = Page(data)
         lines = (self._needles if for_all else self._tool_needles).lines(page.flat)
+        units = self._units if self._fast and for_all and not page.has_segments else {}
         at = 0
         while line := lines.next(at):
             start, end, who = line
             if at < start:
                 self._pass(page, at, start, whole=whole)
-            if who in self._units and (after := self._run(page, lines, line)):
+            if lines.word in units and (after := self._run(page, lines, line)):
                 at = after
                 continue
             if who > self._everyone and self._streams.rest(self.number):
@@ -164,21 +165,21 @@ class Walk:
             self.number += page.count(at, to)
 
     def _unit(self, hearing: Hearing) -> tuple[int, Unit]:
-        """By whom its first line concerns. Were it somebody else than is told of the run, then it would be read line by line."""
+        """By the number of its first word. Were it somebody else than is told of the run, then it would be read line by line."""
         lines = self._needles.lines(hearing.run.sample)
         words = lines.words()
-        at = first = who = 0
+        at = who = 0
         while line := lines.next(at):
             _, at, concerned = line
-            first, who = first or concerned, who | concerned
-        return first if who == hearing.who else 0, Unit(hearing, words)
+            who |= concerned
+        return words[0] if who == hearing.who else -1, Unit(hearing, words)
 
     def _run(self, page: Page, lines: Lines, line: Wanted) -> int:
         """Take a run of lines together, if one begins here and nothing waits for its lines. Where it ends."""
-        if not self._fast or page.has_segments or self.asking is not None or self._streams.until:
+        if self.asking is not None or self._streams.until:
             return 0
-        start, _, who = line
-        hearing, words = self._units[who]
+        start = line[0]
+        hearing, words = self._units[lines.word]
         found = hearing.run.form.match(page.flat, start, min(lines.alike(words, MOST_UNITS), page.size))
         if found is None:
             return 0

@@ -144,3 +144,27 @@ def test_a_summary_whose_stack_is_lost_still_names_its_culprit() -> None:
     place = Frame("net::poll src/a.cpp:3", function="net::poll", file="src/a.cpp", line=3)
     report = Report(tool="asan", kind="heap-use-after-free", line=1, headline="", place=place, truncated=True)
     assert Ownership().own_frame(report) is place
+
+
+@pytest.mark.parametrize(
+    ("function", "owner"),
+    [
+        ("eng::leak_one()", Owner.OWN),
+        ("eng::Cache<int>::fill(std::vector<int> const&)", Owner.OWN),
+        ("std::vector<int>::push_back(int&&)", Owner.STANDARD_LIBRARY),
+        ("__gnu_cxx::new_allocator<int>::allocate(unsigned long)", Owner.STANDARD_LIBRARY),
+        ("allocate", Owner.STANDARD_LIBRARY),
+        ("void std::_Construct<eng::Node>(eng::Node*)", Owner.STANDARD_LIBRARY),
+    ],
+)
+@pytest.mark.parametrize("roots", [(), ("src/",)])
+def test_an_own_function_may_have_its_line_in_a_standard_header(
+    function: str, owner: Owner, roots: tuple[str, ...]
+) -> None:
+    path = "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/new_allocator.h"
+    assert Ownership(roots).owner(Frame(function, function, path, 137)) is owner
+
+
+def test_a_file_without_a_folder_is_not_outside_the_own_roots() -> None:
+    frame = Frame("eng::use_after(int) (heap.cpp:15)", "eng::use_after(int)", "heap.cpp", 15)
+    assert Ownership(["src/"]).owner(frame) is Owner.OWN

@@ -77,6 +77,8 @@ PIECES = st.one_of(
                 ASAN % 7,
                 ASAN % 8,
                 b"==7==ABORTING",
+                b"    #0 0x55d01c8ea0e0 in f a.c:1:7",
+                b"    #1 0x55d01c8ea0e1 in g a.c:2:7",
                 b"SUMMARY: AddressSanitizer: SEGV a.c:1:7 in f",
                 b"a.cpp:1:2: runtime error: division by zero",
             ]
@@ -120,6 +122,17 @@ def test_tests_that_pass_are_told_together(lines, units):
 def test_a_test_that_has_not_ended_is_the_owner_of_what_follows():
     data = b"\n".join([*gtests(1, 5), b"[ RUN      ] A.Dies", ASAN % 7, b"    #0 0x55d01c8ea0e0 in f a.c:1:7", b""])
     assert [report.test for report in read([data]).reports] == ["A.Dies"]
+
+
+def test_a_test_that_ended_among_others_is_the_owner_of_nothing():
+    data = b"\n".join([b"[ RUN      ] A.B3", *gtests(3, 1), ASAN % 7, b"    #0 0x55d01c8ea0e0 in f a.c:1:7", b""])
+    assert [report.test for report in read([data]).reports] == [None]
+
+
+def test_the_lines_of_a_report_that_is_open_stay_its_own():
+    frames = [b"    #%d 0x55d01c8ea0e%d in f%d a.c:1:7" % (n, n, n) for n in range(3)]
+    data = b"\n".join([ASAN % 7, frames[0], b"[ RUN      ] A.B", *frames[1:], b"[       OK ] A.B (0 ms)", b""])
+    assert [len(report.frames) for report in read([data]).reports] == [3]
 
 
 def test_a_line_with_a_word_for_somebody_else_is_read_by_itself(units):
