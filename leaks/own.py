@@ -165,8 +165,10 @@ def _by_bare_file(texts: dict[str, str]) -> Owner | None:
 
 def _inlined_from_a_header(texts: dict[str, str]) -> bool:
     """Where inlined calls are not told apart, the line of an own function may lie in a standard header: then its name says whose it is."""
-    name = texts["name"]
-    return bool(CXX_HEADER.search(texts["file"])) and "::" in name and "std::" not in name and not name.startswith("_")
+    if not CXX_HEADER.search(texts["file"]):
+        return False
+    name = normal(texts["name"])  # without template arguments: they are mostly own, whosever function it is
+    return "::" in name and "std::" not in name and not name.startswith("_")
 
 
 def names_a_culprit(report: Report) -> bool:

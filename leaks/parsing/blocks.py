@@ -38,6 +38,7 @@ class Block:
     """
 
     patience = 2000  # lines of others after which nothing more is expected
+    pc = 0  # of the report's header, if it says where its first stack begins
     has_end = True  # whether the tool prints an end by which a cut is noticed
     again = False  # whether its reports may have been printed before
     hits: Sequence[SuppressionHit] = ()  # the suppressions that it says were used

@@ -17,6 +17,7 @@ Owner = Callable[[Key], str | None]
 MOST_OPEN = 12  # reports told apart in one stream at once
 NEAR_END = 20  # lines behind a report that still count as its surroundings when the log ends
 EXPECTED = "death test"
+LONGEST_CALL = 4  # bytes of a call by which an address of a stack lies before the return address, at most
 MOST_TOLD = 8  # reports and blocks kept of a story; a longer one is never heard again
 
 
@@ -98,6 +99,8 @@ class Stream:
         if len(blocks) == 1 and blocks[0].expects(found.number):
             return blocks[0]
         able = [block for block in reversed(blocks) if block.expects(found.number)]
+        if not found.number and found.address and len(able) > 1:
+            able = _by_pc(able, int(found.address, 16))
         if not able and not found.number:
             able = [block for block in reversed(blocks) if block.welcomes()][:1]
             for block in able:
@@ -268,6 +271,13 @@ class Streams:
     def _open_blocks(self) -> Iterator[Block]:
         for stream in self._streams.values():
             yield from stream.blocks
+
+
+def _by_pc(able: list[Block], address: int) -> list[Block]:
+    """Of blocks that expect a stack those whose header names this address: a header tells the return address, a frame the call before it."""
+    named = [block for block in able if 0 <= block.pc - address <= LONGEST_CALL]
+    others = [block for block in able if not block.pc]
+    return named or others or able
 
 
 def _cut_off(block: Block, last_number: int, *, whole: bool) -> bool:

@@ -154,6 +154,7 @@ def test_a_summary_whose_stack_is_lost_still_names_its_culprit() -> None:
         ("std::vector<int>::push_back(int&&)", Owner.STANDARD_LIBRARY),
         ("__gnu_cxx::new_allocator<int>::allocate(unsigned long)", Owner.STANDARD_LIBRARY),
         ("allocate", Owner.STANDARD_LIBRARY),
+        ("make_shared<eng::Node, int>", Owner.STANDARD_LIBRARY),
         ("void std::_Construct<eng::Node>(eng::Node*)", Owner.STANDARD_LIBRARY),
     ],
 )

@@ -147,6 +147,25 @@ class TestHeaders:
         assert (report.count, report.pid, report.line) == (2, 7, 1)
 
 
+class TestTwoProcesses:
+    OTHER = "==8==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000058 at pc 0x557b52115680 bp 0x1 sp 0x2\n"
+    OTHER_ACCESS = "READ of size 1 at 0x602000000058 thread T7\n"
+    OTHER_STACK = "    #0 0x557b5211567f in overflow src/b.cpp:4\n    #1 0x557b521153f2 in main src/b.cpp:9\n\n"
+    OTHER_SUMMARY = "SUMMARY: AddressSanitizer: heap-buffer-overflow src/b.cpp:4 in overflow\n"
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            (HEADER, OTHER, OTHER_ACCESS, ACCESS, STACK, SUMMARY, OTHER_STACK, OTHER_SUMMARY),
+            (OTHER, HEADER, OTHER_ACCESS, OTHER_STACK, ACCESS, OTHER_SUMMARY, STACK, SUMMARY),
+            (OTHER, HEADER, ACCESS, OTHER_ACCESS, OTHER_STACK, STACK, SUMMARY, OTHER_SUMMARY),
+        ],
+    )
+    def test_the_program_counter_of_a_header_tells_whose_stack_it_is(self, lines):
+        found = {r.pid: (r.kind, r.frames[0].function, len(r.frames)) for r in log(*lines).reports}
+        assert found == {7: ("heap-use-after-free", "poll", 2), 8: ("heap-buffer-overflow", "overflow", 2)}
+
+
 class TestStacks:
     def test_threads_told_behind_the_summary_belong_to_the_report(self):
         thread = "Thread T2 (reactor) created by T0 here:\n    #0 0x55b2e83ec111 in pthread_create\n    #1 0x55b2e83ec222 in start src/a.cpp:9\n\n"

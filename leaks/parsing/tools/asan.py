@@ -32,7 +32,8 @@ ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
 OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
 CUT_SUMMARY = re.compile(r"(.*?)(?: in (\S.*))?$")
 GLOBAL = re.compile(r"\s*\[\d+\] size=\d+ '(.{1,200})' (\S.*)$")
-REGION = re.compile(r"(0x[0-9a-f]{4,16}) is located ")
+PC = re.compile(r"\bpc 0x([0-9a-f]{1,16})\b")
+REGION = re.compile(r"(0x[0-9a-f]{4,16}) is located |(?:READ|WRITE) of size \S+ at (0x[0-9a-f]{4,16}) ")
 ACCESS = re.compile(r"(?:READ|WRITE|ACCESS) of size \S+ at 0x[0-9a-f]+ thread (?P<thread>T\S+)")
 UNKNOWN = "unrecognised"
 AFTER_END = 30  # lines: the shadow bytes
@@ -107,6 +108,13 @@ class AddressBlock(StackedBlock):
         self.place: Frame | None = None
         self.globals: list[tuple[str, str]] = []
         self._late = False
+        pc = PC.search(sentence)
+        self._pc = int(pc[1], 16) if pc else 0
+
+    @property
+    def pc(self) -> int:  # type: ignore[override]
+        """Of the first stack alone."""
+        return 0 if self.stacks[0].size else self._pc
 
     def expects(self, frame_number: int) -> bool:
         return super().expects(frame_number) and (self._late or not self.ended)
@@ -142,7 +150,8 @@ class AddressBlock(StackedBlock):
         """Two processes at once: a region is told by the address of the header, and what was allocated before by what was freed."""
         region = REGION.search(text)
         if region:
-            return region[1] not in self.sentence and any(region[1] in other.sentence for other in self._siblings())
+            address = region[1] or region[2]
+            return address not in self.sentence and any(address in other.sentence for other in self._siblings())
         freed = "previously allocated" in text and not self.has_freed()
         return freed and any(other.has_freed() for other in self._siblings())
 
