@@ -22,7 +22,8 @@ DEPTH = 6  # prefixes nest, but not without end
 # What the line of a report begins with: proof that the bracket, path or number in front of it was a prefix.
 REPORTISH = (
     r"(?==={3,}\s*$|==\d+==|\s{2,}#\d+ +0x|(?:Direct|Indirect) leak of \d|SUMMARY: \w+Sanitizer|(?:READ|WRITE) of size \d"
-    r"|WARNING: ThreadSanitizer)"
+    r"|WARNING: ThreadSanitizer|\s{4}#\d+ \S.{0,2000}(?:\(\S+\+0x[0-9a-f]+\)|<null>)"
+    r"|  (?:Previous |Atomic |Read |Write |Location is |Mutex M|Thread T|As if synch|Cycle in lock|Hint: use|Uninitialized value was ))"
 )
 
 
@@ -109,6 +110,9 @@ PREFIXES: tuple[Prefix, ...] = (
     _prefix("named", LETTERS + DIGITS, r"(?P<key>[\w.@/+()-]{1,60}) {0,40}(?:> |\|(?: |$)|\t)", same=True, taught=True),
     # grep prints file after file, so its prefix needs no key; on a single line it may be any text glued to a report.
     _prefix("file", LETTERS + DIGITS + "./_", r"[\w.+@/-]{1,300}:" + REPORTISH),
+    _prefix("file", LETTERS + DIGITS + "./_", r"[\w.+@/-]{1,300}:(?=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z )"),
+    # A blank line behind it; without a dot or a slash it is any heading.
+    _prefix("file", LETTERS + DIGITS + "./_", r"(?=[^:]{0,300}[./])[\w.+@/-]{1,300}:$"),
 )
 
 BY_START: dict[str, tuple[Prefix, ...]] = {

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from leaks.parsing.dispatch import read_path
+from leaks.parsing.dispatch import read, read_path
+from leaks.parsing.prefixes import Prefixes
 
 LOGS = Path(__file__).parent / "logs"
 TOOLS = ("asan", "lsan", "ubsan", "tsan", "go-race", "msan")
@@ -63,3 +64,19 @@ def test_a_line_number_is_that_of_grep(path):
         line = lines[report.line - 1].decode("utf-8", "replace")
         words = report.headline.split()[:2]
         assert all(word in line for word in words), (report.headline, line)
+
+
+def is_bare(path):
+    return all(Prefixes().peek(line)[0] == line for line in path.read_text(errors="replace").splitlines())
+
+
+BARE = [path for path in CASES if path.parent.name in ("tsan", "msan", "lsan") and is_bare(path)]
+
+
+@pytest.mark.parametrize("path", BARE, ids=[f"{path.parent.name}/{path.stem}" for path in BARE])
+def test_what_grep_prints_in_front_of_each_line_changes_no_report(path):
+    data = path.read_bytes()
+    plain = read([data]).reports
+    grepped = read([b"".join(b"out/x.log:" + line for line in data.splitlines(keepends=True))]).reports
+    seen = [(r.kind, r.frames, [(s.role, s.frames) for s in r.stacks], r.bytes, r.count) for r in plain]
+    assert [(r.kind, r.frames, [(s.role, s.frames) for s in r.stacks], r.bytes, r.count) for r in grepped] == seen
