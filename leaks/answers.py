@@ -8,9 +8,10 @@ from leaks.evidence import Evidence, Frame, Report, Stack
 from leaks.own import Ownership
 from leaks.parsing.demangling import demangled
 from leaks.parsing.names import qualified
-from leaks.rows.facts import Judgement, LogFacts, SuppressionHit, TestSummary, Totals
+from leaks.rows.facts import Judgement, LogFacts, Mark, SuppressionHit, TestSummary, Totals
 from leaks.signature import identify
 from leaks.symbols import resolved
+from leaks.words import MarkKind
 
 JSONObject = dict[str, Any]
 
@@ -31,8 +32,24 @@ def answer(
         "reports": shown,
         "suppressions_used": [_hit(hit) for hit in evidence.facts.suppressions],
         "options": _options(evidence.facts),
-        "notes": [*evidence.notes, *(line.text for line in judgement.because if not line.number)],
+        "notes": [
+            *evidence.notes,
+            *_bounds(evidence.facts.marks),
+            *(line.text for line in judgement.because if not line.number),
+        ],
     }
+
+
+BOUNDS = {
+    "reports": "more distinct reports than are kept: those behind this line are counted in the totals of the leak checks alone",
+    "bytes": "the log is longer than is read",
+    "line_length": "an overlong line is searched for reports and for nothing else",
+}
+
+
+def _bounds(marks: Iterable[Mark]) -> list[str]:
+    """Each bound that bit, with its line."""
+    return [f"line {mark.number}: {BOUNDS[mark.value]}" for mark in marks if mark.kind is MarkKind.BOUND]
 
 
 def refusal(file: object, error: str) -> JSONObject:

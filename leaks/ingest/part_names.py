@@ -27,7 +27,7 @@ def settle(run: Run, job: str, found: JobPlace, lanes: Sequence[LaneNames]) -> J
 def _claims(run: Run, lane: str) -> list[Claim]:
     """One of each job and part: they are a handful."""
     here = Claim.objects.filter(part__outcome__run=run, part__outcome__lane__name=lane, fields__has_key="job")
-    jobs = here.filter(source__in=(ClaimSource.JOB_EVENT,))
+    jobs = here.filter(source__in=(ClaimSource.JOB_EVENT, ClaimSource.BACK_FILL))
     return list(jobs.select_related("part__outcome").defer("raw"))
 
 

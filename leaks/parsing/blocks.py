@@ -54,6 +54,7 @@ class Block:
         self.done = False
         self.ended = False  # it came to its own end
         self.lost = False  # it says that there is a finding, and shows none
+        self.remnant = False  # what is lost may be one of the reports that were read before
         self.test: str | None = None
         self.siblings: Sequence[Block] = ()  # the open blocks of its stream, itself among them
         self.ready: list[Report] = []

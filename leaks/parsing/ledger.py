@@ -166,7 +166,7 @@ class Ledger:
             self._summaries.add(_summary_of(text))
 
     def finished(self, block: Block, key: Key) -> None:
-        if block.lost:
+        if block.lost and not (block.remnant and self.entries):
             self.marks.append(Mark(MarkKind.LOST_REPORT, block.line, block.headline))
         if isinstance(block, LeakCheck):
             self._note_check(block, key)

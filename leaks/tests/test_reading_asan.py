@@ -293,3 +293,12 @@ class TestEnds:
         evidence = log("[ RUN      ] GuardDeathTest.Catches\n", quoted)
         assert [(report.finding, report.flags) for report in evidence.reports] == [(False, ("expected",))]
         assert evidence.facts.findings == 0
+
+
+class TestRemnants:
+    def test_the_end_of_a_report_alone_is_a_lost_one(self):
+        evidence = log("work\n", "==5==ABORTING\n", "[  PASSED  ] 1 test.\n")
+        assert (evidence.reports, [mark.kind for mark in evidence.facts.marks]) == ((), [MarkKind.LOST_REPORT])
+
+    def test_behind_a_report_it_is_that_reports(self):
+        assert log(HEADER, ACCESS, STACK, SUMMARY, "line\n" * 100, "==7==ABORTING\n").facts.marks == ()

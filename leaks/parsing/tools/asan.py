@@ -15,7 +15,7 @@ from leaks.words import Role
 TOOL = "asan"
 LEAK_TOOL = "lsan"  # LeakSanitizer alone reports deadly signals in the same layout
 UNDEFINED = "undefined-behavior"  # UBSan's word, also in a SUMMARY that goes by this tool's name
-NEEDLES = ("AddressSanitizer: ", "ERROR: AddressSanitizer ", "LeakSanitizer: ")
+NEEDLES = ("AddressSanitizer: ", "ERROR: AddressSanitizer ", "LeakSanitizer: ", "==ABORTING")
 
 HEADER = re.compile(r"==(?:[^=\s]{1,100}==)?(\d{1,10})==\s?ERROR: (Address|Leak)Sanitizer: (\S.*)$")
 # Before 2013 no colon stood behind the tool's name. "AddressSanitizer failed to allocate" is no report, then and now.
@@ -29,6 +29,7 @@ WITHOUT_PID = re.compile(
 HARD_LIMIT = re.compile(r"==(\d{1,10})==\s?(?:Address|Leak)Sanitizer: (hard rss limit exhausted \(.*)$")
 SUMMARY = re.compile(r"SUMMARY: (Address|Leak)Sanitizer: ([\w-]+):? (.*)$")
 ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
+REMNANT = re.compile(r"==\d{1,10}==ABORTING\s*$")
 OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
 CUT_SUMMARY = re.compile(r"(.*?)(?: in (\S.*))?$")
 GLOBAL = re.compile(r"\s*\[\d+\] size=\d+ '(.{1,200})' (\S.*)$")
@@ -209,6 +210,23 @@ class AddressBlock(StackedBlock):
         )
 
 
+class Remnant(Block):
+    """The end of a report whose beginning is not in the log."""
+
+    def __init__(self, number: int, headline: str, pid: int | None) -> None:
+        super().__init__(number, headline, pid)
+        self.done = self.lost = self.remnant = True
+
+    def expects(self, frame_number: int) -> bool:  # noqa: ARG002  blocks share one form
+        return False
+
+    def take(self, number: int, text: str) -> bool:  # noqa: ARG002
+        return False
+
+    def close(self) -> None:
+        """Nothing to hand over."""
+
+
 def place_of(where: str) -> Frame | None:
     """`FILE:LINE[:COL] in FUNC` or `(MODULE+0xOFF) in FUNC` of a SUMMARY."""
     match = CUT_SUMMARY.fullmatch(where.strip())
@@ -238,6 +256,8 @@ def opens(number: int, text: str) -> Block | None:
         return _block(number, match, int(match[1]), match[2])
     if match := WITHOUT_PID.search(text):
         return _block(number, match, None, match[1])
+    if match := REMNANT.search(text):
+        return Remnant(number, match[0].strip(), None)
     if match := HARD_LIMIT.search(text):
         return _ended(_block(number, match, int(match[1]), match[2]))
     return _from_summary(number, text)
