@@ -8,6 +8,7 @@ from leaks.rows.facts import SuppressionHit
 from leaks.words import Role
 
 DEEPEST = 4096  # frames kept of one stack; the runtimes stop at 256
+MOST_STACKS = 1000  # kept of one report; behind them only the last one
 
 
 class OpenStack:
@@ -105,7 +106,7 @@ class StackedBlock(Block):
 
     def begin(self, role: Role, thread: str | None = None) -> None:
         """The next #0 opens a stack of this role."""
-        if self.stacks[-1].size or len(self.stacks) == 1:
+        if len(self.stacks) < MOST_STACKS and (self.stacks[-1].size or len(self.stacks) == 1):
             self.stacks.append(OpenStack(role, thread))
         else:
             self.stacks[-1] = OpenStack(role, thread)
