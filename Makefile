@@ -21,7 +21,7 @@ run: .venv/runtime  ## Serve the dashboard with its demo at http://127.0.0.1:800
 	@exec $(BIN)/python manage.py serve --port $(PORT)
 
 test: .venv/dev  ## Run all tests; what needs a missing program is skipped and says so
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

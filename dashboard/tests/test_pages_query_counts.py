@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from leaks import models
+from leaks.queries import plumbing
 from leaks.tests import cast
 from leaks.words import LogState, Verdict
 
@@ -23,6 +24,7 @@ LIMITS = {"settings": 28}  # many panels, seldom looked at
 
 @pytest.fixture(autouse=True)
 def _now():
+    plumbing._proposed.cache_clear()  # what another test asked for is not asked for again
     with time_machine.travel(cast.NOW, tick=False):
         yield
 
