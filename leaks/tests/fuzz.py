@@ -23,7 +23,7 @@ from leaks.rows.facts import LaneView, MergedClaim
 from leaks.signature import identify
 from leaks.unpacking import unpack
 from leaks.verdict import judge
-from leaks.words import Verdict
+from leaks.words import MarkKind, Verdict
 
 SEEDS = Path(__file__).parent / "logs"
 LONGEST = 20_000
@@ -55,7 +55,8 @@ def cut(data: bytes) -> None:
     at = len(data) * (data[0] if data else 0) // 255
     part = dispatch.read([data[:at]])
     assert part.facts.findings <= dispatch.read([data]).facts.findings
-    if judge(part.facts, MergedClaim(), LaneView()).verdict == Verdict.CLEAN:
+    told = any(mark.kind is MarkKind.EXIT_CODE for mark in part.facts.marks)  # the lane's own line, behind its tests
+    if judge(part.facts, MergedClaim(), LaneView()).verdict == Verdict.CLEAN and not told:
         raise AssertionError("clean without any claim of success")
 
 
