@@ -36,8 +36,11 @@ class Numbered(NamedTuple):
 
 
 def with_address(text: str) -> Numbered | None:
+    """Wherever it stands in the line, but not glued behind an UBSan report's own line, which would be lost."""
     match = WITH_ADDRESS.search(text)
-    return Numbered(int(match[1]), match[2], (match[3] or "").strip()) if match else None
+    if match is None or (match.start() and " runtime error: " in text[: match.start()]):
+        return None
+    return Numbered(int(match[1]), match[2], (match[3] or "").strip())
 
 
 def without_address(text: str) -> Numbered | None:

@@ -111,6 +111,10 @@ class TestStacks:
             "calc::shift(int, int)",
         ]
 
+    def test_a_frame_glued_behind_the_line_does_not_hide_it(self):
+        (report,) = log(LINE.rstrip("\n"), STACK).reports
+        assert report.kind == "undefined-behavior:signed-integer-overflow"
+
     def test_a_stack_of_somebody_else_later_is_not_taken(self):
         noise = "".join(f"line {n}\n" for n in range(60))
         assert log(LINE, noise, STACK).reports[0].frames == ()
