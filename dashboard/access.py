@@ -3,8 +3,6 @@
 A stranger gets the same answer for a project that is not there and for one that is not theirs: 404.
 """
 
-import hashlib
-import secrets
 from datetime import datetime, timedelta
 
 from django.core.exceptions import PermissionDenied
@@ -14,12 +12,11 @@ from django.utils import timezone
 
 from leaks.errors import PermanentError
 from leaks.models import Membership, Project, Token
+from leaks.tokens import hash_of
 from leaks.words import MemberRole
 
 # Each role may do what the roles before it may.
 ROLES = (MemberRole.VIEWER, MemberRole.TRIAGER, MemberRole.APPROVER, MemberRole.ADMIN)
-PREFIX = {Token.Kind.UPLOAD: "llu_", Token.Kind.READ: "llr_", Token.Kind.BADGE: "llb_"}
-HINT_LENGTH = 12
 SCHEME = "bearer"
 NOTE_USE_EVERY = timedelta(minutes=1)
 
@@ -31,32 +28,12 @@ class TokenRefused(PermanentError):
 # --- Tokens ----------------------------------------------------------------------------------------------------------
 
 
-def make_token(project: Project, kind: str, purpose: str, expires: datetime | None = None) -> tuple[Token, str]:
-    """A new token and its secret, which is kept nowhere: show it now or never."""
-    kind = Token.Kind(kind)
-    secret = PREFIX[kind] + secrets.token_urlsafe(32)
-    token = Token.objects.create(
-        project=project,
-        kind=kind,
-        purpose=purpose,
-        hash=_hash(secret),
-        hint=secret[:HINT_LENGTH],
-        expires_at=expires,
-    )
-    return token, secret
-
-
-def _hash(secret: str) -> str:
-    # Plain SHA-256 is enough: a secret of 256 random bits cannot be guessed, whatever the hash costs.
-    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
-
-
 def token_of(request: HttpRequest) -> Token:
     """The token a request shows in `Authorization: Bearer …`. Raises TokenRefused."""
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != SCHEME or not secret.strip():
         raise TokenRefused("A token is needed: send the header Authorization: Bearer TOKEN.")
-    token = Token.objects.select_related("project").filter(hash=_hash(secret.strip())).first()
+    token = Token.objects.select_related("project").filter(hash=hash_of(secret.strip())).first()
     if token is None or _is_over(token.project.ends_at):
         raise TokenRefused("This token is not known.")
     if _is_over(token.expires_at):
@@ -108,7 +85,9 @@ def project_with_badge(request: HttpRequest, slug: str, secret: str) -> Project 
     project = _living().filter(slug=slug).first()
     if project is None or may(request, project, MemberRole.VIEWER):
         return project
-    shown = Token.objects.filter(project=project, kind=Token.Kind.BADGE, hash=_hash(secret)).first() if secret else None
+    shown = (
+        Token.objects.filter(project=project, kind=Token.Kind.BADGE, hash=hash_of(secret)).first() if secret else None
+    )
     if shown is None or _is_over(shown.expires_at):
         return None
     _note_use(shown)

@@ -10,12 +10,12 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.access import make_token
 from leaks import journal, recipes
 from leaks.errors import BadSubmission, Conflict
 from leaks.ingest import job_names, resign
 from leaks.models import Lane, LaneExpectation, Membership, Project, Resign, Token
 from leaks.queries import plumbing
+from leaks.tokens import make_token
 from leaks.words import MemberRole
 
 PROJECT_FIELDS = ("name", "default_branch", "source_link", "canary_days")

@@ -8,6 +8,7 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from dashboard import access
+from leaks import tokens
 from leaks.models import Membership, Project, Token
 from leaks.words import MemberRole
 
@@ -28,7 +29,7 @@ def request(user: User | None = None, secret: str = "") -> HttpRequest:
 
 def with_token(project: Project, kind: str) -> HttpRequest:
     made = request()
-    made.auth = access.make_token(project, kind, "test")[0]  # type: ignore[attr-defined]  # ninja puts it there
+    made.auth = tokens.make_token(project, kind, "test")[0]  # type: ignore[attr-defined]  # ninja puts it there
     return made
 
 
@@ -43,21 +44,21 @@ def member(project: Project, role: str, name: str = "ada") -> User:
 
 @pytest.mark.parametrize("kind", list(Token.Kind))
 def test_a_token_is_known_by_its_secret_of_which_only_a_hash_is_kept(project: Project, kind: Token.Kind) -> None:
-    token, secret = access.make_token(project, kind, "lane asan")
+    token, secret = tokens.make_token(project, kind, "lane asan")
     assert access.token_of(request(secret=secret)) == token
     assert secret.startswith(token.hint)
     assert not {value for value in vars(token).values() if isinstance(value, str) and secret in value}
 
 
 def test_two_tokens_are_never_the_same(project: Project) -> None:
-    assert len({access.make_token(project, "read", "one")[1] for _ in range(20)}) == 20
+    assert len({tokens.make_token(project, "read", "one")[1] for _ in range(20)}) == 20
 
 
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer ", "Bearer wrong", "Basic bGx1Xw==", "llu_nothing", "Bearer \udce9"]
 )
 def test_any_other_header_is_refused(project: Project, header: str) -> None:
-    access.make_token(project, "upload", "lane")
+    tokens.make_token(project, "upload", "lane")
     made = request()
     made.META["HTTP_AUTHORIZATION"] = header
     with pytest.raises(access.TokenRefused):
@@ -65,7 +66,7 @@ def test_any_other_header_is_refused(project: Project, header: str) -> None:
 
 
 def test_an_expired_token_is_refused_with_its_date(project: Project) -> None:
-    token, secret = access.make_token(project, "upload", "lane", expires=timezone.now() + timedelta(seconds=60))
+    token, secret = tokens.make_token(project, "upload", "lane", expires=timezone.now() + timedelta(seconds=60))
     assert access.token_of(request(secret=secret)) == token
     Token.objects.update(expires_at=timezone.now(), created_at=timezone.now() - timedelta(days=1))
     with pytest.raises(access.TokenRefused, match="expired on 2"):
@@ -73,20 +74,20 @@ def test_an_expired_token_is_refused_with_its_date(project: Project) -> None:
 
 
 def test_the_token_of_an_ended_project_is_refused(project: Project) -> None:
-    _, secret = access.make_token(project, "upload", "lane")
+    _, secret = tokens.make_token(project, "upload", "lane")
     Project.objects.update(ends_at=timezone.now())
     with pytest.raises(access.TokenRefused, match="not known"):
         access.token_of(request(secret=secret))
 
 
 def test_a_read_token_does_not_upload(project: Project) -> None:
-    _, secret = access.make_token(project, "read", "bot")
+    _, secret = tokens.make_token(project, "read", "bot")
     with pytest.raises(PermissionDenied):
         access.upload_token(request(secret=secret))
 
 
 def test_the_last_use_is_noted_once_a_minute(project: Project, django_assert_num_queries) -> None:
-    token, secret = access.make_token(project, "upload", "lane")
+    token, secret = tokens.make_token(project, "upload", "lane")
     with django_assert_num_queries(2):
         access.token_of(request(secret=secret))
     token.refresh_from_db()

@@ -11,10 +11,10 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from dashboard.access import make_token
 from leaks.ingest.receive import receive
 from leaks.models import Commit, CommitPlace, Project
 from leaks.rows.intake import Submission
+from leaks.tokens import make_token
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/v1/commits"

@@ -11,10 +11,10 @@ import pytest
 from django.conf import settings
 
 from dashboard import intake
-from dashboard.access import make_token
 from dashboard.api.projects import PARAMETERS
 from dashboard.api.statements import LogForm
 from leaks.models import Claim, Log, Project
+from leaks.tokens import make_token
 
 TEXT = (Path(settings.BASE_DIR) / "docs" / "api.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard import intake
-from dashboard.access import make_token
 from leaks.models import Blob, Claim, LaneOutcome, Log, Project, Token
+from leaks.tokens import make_token
 
 pytestmark = pytest.mark.django_db
 

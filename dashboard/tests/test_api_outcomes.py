@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard import intake
-from dashboard.access import make_token
 from leaks.models import Claim, LaneOutcome, Membership, Project, Run, StaleMark, Token
+from leaks.tokens import make_token
 from leaks.words import MemberRole
 
 pytestmark = pytest.mark.django_db

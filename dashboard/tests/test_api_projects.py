@@ -5,12 +5,12 @@ import io
 import pytest
 from django.test import Client
 
-from dashboard.access import make_token
 from leaks.ingest.digest import digest
 from leaks.ingest.receive import receive
 from leaks.ingest.sweep import work_off
 from leaks.models import LaneOutcome, Log, Project, Signature, StaleMark
 from leaks.rows.intake import Submission, SubmittedFile
+from leaks.tokens import make_token
 
 pytestmark = pytest.mark.django_db
 

@@ -4,9 +4,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from dashboard.access import make_token
 from leaks.ingest.validation import LONGEST_RULE_FILE, MOST_RULE_FILES
 from leaks.models import LaneOutcome, Project, RuleFile, Token
+from leaks.tokens import make_token
 
 pytestmark = pytest.mark.django_db
 

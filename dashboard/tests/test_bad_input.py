@@ -12,10 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard import intake
-from dashboard.access import make_token
 from leaks import blobs
 from leaks.errors import BadSubmission, PermanentError
 from leaks.models import Blob, Claim, Log, Project, Run, Token
+from leaks.tokens import make_token
 
 pytestmark = pytest.mark.django_db
 

@@ -8,12 +8,12 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.access import make_token
 from dashboard.exports import badge
 from dashboard.exports.text_widths import text_width
 from leaks import models
 from leaks.rows.lane_now import LaneNow
 from leaks.tests import cast
+from leaks.tokens import make_token
 from leaks.words import Reason, Verdict
 
 NOW = datetime(2026, 3, 11, 15, tzinfo=UTC)

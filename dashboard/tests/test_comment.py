@@ -8,7 +8,6 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.access import make_token
 from dashboard.exports.comment import LONGEST, marker, render
 from dashboard.exports.markdown import code, link, prose
 from dashboard.tests.leak_cast import make_leak_cast
@@ -18,6 +17,7 @@ from leaks.rows.compare_pages import ChangeGroup, ChangeRow, ComparePage
 from leaks.rows.leak_pages import Amount
 from leaks.rows.run_pages import AttemptRow, FlagRow, LaneFold, OutcomeRef, Tests
 from leaks.tests import cast
+from leaks.tokens import make_token
 from leaks.words import Reason, Verdict
 
 HOSTILE = [

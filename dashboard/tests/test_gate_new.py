@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from dashboard.access import make_token
 from leaks.models import LaneExpectation, Project, Signature
 from leaks.tests.ledger import LEAKY, MORNING, OTHER, log_text, outcome, project, settle, submit
+from leaks.tokens import make_token
 from leaks.words import SignatureState
 
 pytestmark = pytest.mark.django_db

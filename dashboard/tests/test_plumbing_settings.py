@@ -7,13 +7,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.access import make_token
 from leaks.ingest import resign
 from leaks.models import Decision, Log, Membership, Project, RecipeVersion, Report, Resign
 from leaks.queries.plumbing import _proposed, proposals
 from leaks.queries.recipes import recipe_page
 from leaks.tests.ledger import project, settle, submit
 from leaks.tests.resigning import LEAKING, history, reports, text
+from leaks.tokens import make_token
 from leaks.words import MemberRole, ResignState
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ import time_machine
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.access import make_token
 from leaks import journal, models
 from leaks.models import Decision, LaneExpectation, Membership, Token
 from leaks.tests import cast
+from leaks.tokens import make_token
 from leaks.words import MemberRole
 
 pytestmark = pytest.mark.django_db

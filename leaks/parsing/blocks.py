@@ -82,6 +82,24 @@ class Block:
         raise NotImplementedError
 
 
+class LostReport(Block):
+    """What says that there was a report that is not in the log. `remnant`: it may be the end of one that was read."""
+
+    def __init__(self, number: int, headline: str, *, remnant: bool = False) -> None:
+        super().__init__(number, headline, None)
+        self.done = self.lost = True
+        self.remnant = remnant
+
+    def expects(self, frame_number: int) -> bool:  # noqa: ARG002  blocks share one form
+        return False
+
+    def take(self, number: int, text: str) -> bool:  # noqa: ARG002
+        return False
+
+    def close(self) -> None:
+        """Nothing to hand over."""
+
+
 class StackedBlock(Block):
     """A block whose stacks are introduced by sentences; the table of them is the tool's."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from leaks.models import Commit, LaneExpectation, LaneOutcome, Log, Project, StaleMark
 from leaks.queries import commits
+from leaks.queries.ancestors import ancestors
 from leaks.queries.compare import compared
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref
 from leaks.rows.comment import CommentLane, CommitComment
@@ -15,8 +16,6 @@ from leaks.rows.run_pages import LaneFold
 from leaks.words import LogState
 
 LANES = 20
-KNOWN_COMMITS = 500  # of the project, newest first, to find the way back to the default branch
-DEEPEST = 100
 WAITING = (LogState.RECEIVED, LogState.READING)
 
 
@@ -86,7 +85,7 @@ def _bases(project: Project, commit: Commit, heads: Sequence[LaneOutcome], merge
     """Lane -> the merge base that was named, else the nearest ancestor on the default branch, else its latest proved run."""
     named = commits.find(project, merge_base.lower()) if merge_base else None
     line = [named.sha] if named else []
-    line += _ancestors(project, commit)
+    line += ancestors(commit)
     lanes = [head.lane_id for head in heads]
     proved = LaneOutcome.objects.filter(
         lane__in=lanes, withdrawn_at=None, verdict__in=PROVEN, run__commit__sha__in=line
@@ -125,15 +124,3 @@ def _base(
     ).exclude(run__commit=head.run.commit_id)
     row = latest.select_related(*REF_NEEDS).order_by("-happened_at", "-pk").first()
     return Base(row, "latest_proved") if row else None
-
-
-def _ancestors(project: Project, commit: Commit) -> list[str]:
-    """First parents, as far as they are known. Read at once: to ask commit by commit would be a hundred questions."""
-    newest = Commit.objects.filter(project=project).exclude(parents=[]).order_by("-ordered_at", "-pk")
-    parents = dict(newest.values_list("sha", "parents")[:KNOWN_COMMITS])
-    line: list[str] = []
-    at = commit.parents
-    while at and len(line) < DEEPEST:
-        line.append(at[0])
-        at = parents.get(at[0])
-    return line

@@ -1,14 +1,14 @@
 """Is there anything that the base does not have? Finds a run and the base to hold it against; `leaks.comparison` judges."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from django.db.models import QuerySet
 
 from leaks import comparison, lane_views
-from leaks.models import Commit, LaneOutcome, Log, Project, Signature, StaleMark
+from leaks.models import LaneOutcome, Log, Project, Signature, StaleMark
 from leaks.queries import commits
+from leaks.queries.ancestors import ancestors
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref
 from leaks.queries.sides import seen_in, side_of
 from leaks.rows.comparison import SignatureChange
@@ -17,7 +17,6 @@ from leaks.rows.new_findings import NewFindings, NewSignature
 from leaks.words import Change, Comparison, LogState, SignatureState
 
 ACCEPTED = frozenset({SignatureState.INTENDED, SignatureState.THIRD_PARTY})
-DEEPEST = 100  # commits walked back for a base
 LISTED = 200  # those that fail come first
 WAITING = (LogState.RECEIVED, LogState.READING)
 
@@ -100,19 +99,9 @@ def _on_main(project: Project, head: LaneOutcome) -> QuerySet[LaneOutcome]:
 
 
 def _nearest(project: Project, head: LaneOutcome) -> LaneOutcome | None:
-    line = list(_ancestors(head.run.commit))
+    line = ancestors(head.run.commit)
     proved = {run.run.commit.sha: run for run in _on_main(project, head).filter(run__commit__sha__in=line)}
     return next((proved[sha] for sha in line if sha in proved), None)
-
-
-def _ancestors(commit: Commit) -> Iterator[str]:
-    """First parents, as far as they are known."""
-    known, parents = commit.project_id, commit.parents
-    for _ in range(DEEPEST):
-        if not parents:
-            return
-        yield parents[0]
-        parents = Commit.objects.filter(project=known, sha=parents[0]).values_list("parents", flat=True).first()
 
 
 def _no_base(asked: Asked, head: LaneOutcome) -> str:

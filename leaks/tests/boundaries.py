@@ -57,7 +57,7 @@ RANKS = (
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank(
-        "leaks.accounts leaks.journal leaks.recipes leaks.stored_reports leaks.symbol_names leaks.ownership "
+        "leaks.accounts leaks.tokens leaks.journal leaks.recipes leaks.stored_reports leaks.symbol_names leaks.ownership "
         "leaks.search "
         "leaks.lane_views leaks.queries.*"
     ),

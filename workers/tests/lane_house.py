@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from dashboard.access import make_token
 from leaks.models import LaneOutcome, Project
+from leaks.tokens import make_token
 from workers.tests import farm as farming
 from workers.tests.farm import Farm
 

@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from dashboard.access import make_token
 from leaks import journal
 from leaks.accounts import account
 from leaks.models import Membership, Project
+from leaks.tokens import make_token
 from leaks.words import MemberRole
 
 

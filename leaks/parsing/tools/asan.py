@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from leaks.evidence import Frame, Report
-from leaks.parsing.blocks import Block, StackedBlock
+from leaks.parsing.blocks import Block, LostReport, StackedBlock
 from leaks.parsing.frames import understood
+from leaks.parsing.summaries import place_of
 from leaks.words import Role
 
 TOOL = "asan"
@@ -31,7 +32,6 @@ SUMMARY = re.compile(r"SUMMARY: (Address|Leak)Sanitizer: ([\w-]+):? (.*)$")
 ABORTING = re.compile(r"==(\d{1,10})==\s?ABORTING")
 REMNANT = re.compile(r"==\d{1,10}==ABORTING\s*$")
 OTHER_BANNER = re.compile(r"==(\d{1,10})==\s?ERROR: \w+Sanitizer")
-CUT_SUMMARY = re.compile(r"(.*?)(?: in (\S.*))?$")
 GLOBAL = re.compile(r"\s*\[\d+\] size=\d+ '(.{1,200})' (\S.*)$")
 PC = re.compile(r"\bpc 0x([0-9a-f]{1,16})\b")
 REGION = re.compile(r"(0x[0-9a-f]{4,16}) is located |(?:READ|WRITE) of size \S+ at (0x[0-9a-f]{4,16}) ")
@@ -210,36 +210,6 @@ class AddressBlock(StackedBlock):
         )
 
 
-class Remnant(Block):
-    """The end of a report whose beginning is not in the log."""
-
-    def __init__(self, number: int, headline: str, pid: int | None) -> None:
-        super().__init__(number, headline, pid)
-        self.done = self.lost = self.remnant = True
-
-    def expects(self, frame_number: int) -> bool:  # noqa: ARG002  blocks share one form
-        return False
-
-    def take(self, number: int, text: str) -> bool:  # noqa: ARG002
-        return False
-
-    def close(self) -> None:
-        """Nothing to hand over."""
-
-
-def place_of(where: str) -> Frame | None:
-    """`FILE:LINE[:COL] in FUNC` or `(MODULE+0xOFF) in FUNC` of a SUMMARY."""
-    match = CUT_SUMMARY.fullmatch(where.strip())
-    if match is None or not match[1]:
-        return None
-    place = understood(match[1])
-    if place.file is None and place.module is None:
-        return None
-    return Frame(
-        where.strip(), match[2], place.file, place.line, place.column, place.module, place.offset, place.build_id
-    )
-
-
 def place_of_global(found: Sequence[tuple[str, str]]) -> Frame:
     """A global defined twice is known by its name and the files that define it."""
     name, where = found[0]
@@ -257,7 +227,7 @@ def opens(number: int, text: str) -> Block | None:
     if match := WITHOUT_PID.search(text):
         return _block(number, match, None, match[1])
     if match := REMNANT.search(text):
-        return Remnant(number, match[0].strip(), None)
+        return LostReport(number, match[0].strip(), remnant=True)
     if match := HARD_LIMIT.search(text):
         return _ended(_block(number, match, int(match[1]), match[2]))
     return _from_summary(number, text)

@@ -7,7 +7,7 @@ A deadly signal gives a second report in AddressSanitizer's layout.
 import re
 
 from leaks.evidence import Frame, Report
-from leaks.parsing.blocks import Block, StackedBlock
+from leaks.parsing.blocks import Block, LostReport, StackedBlock
 
 TOOL = "ubsan"
 SEPARATOR = " runtime error: "
@@ -138,19 +138,6 @@ class Misbehaviour(StackedBlock):
         )
 
 
-class Lost(Block):
-    """A SUMMARY whose report was not read: the head of the log was cut off."""
-
-    def expects(self, frame_number: int) -> bool:  # noqa: ARG002  blocks share one form
-        return False
-
-    def take(self, number: int, text: str) -> bool:  # noqa: ARG002
-        return False
-
-    def close(self) -> None:
-        self.done = self.lost = True
-
-
 class Signal(StackedBlock):
     """A deadly signal in a program with this runtime."""
 
@@ -198,7 +185,7 @@ def opens(number: int, text: str) -> Block | None:
         return _closed(Misbehaviour(number, match[0].strip(), None, match[1]), match[1])
     match = SUMMARY.search(text)
     if match and CHECK_NAME.fullmatch(match[1]):
-        return _closed(Lost(number, match[0], None))
+        return LostReport(number, match[0])
     return None
 
 
