@@ -239,6 +239,9 @@ class NoticeKind(StrEnum):
     VERDICT_FLIPPED = "verdict_flipped"
     LANE_BLIND = "lane_blind"
     LOG_FAILED = "log_failed"
+    SIGNATURE_REGRESSED = "signature_regressed"
+    SUPPRESSION_ENDS = "suppression_ends"
+    SUPPRESSION_OVER_CAP = "suppression_over_cap"
     TEST = "test"
 
 

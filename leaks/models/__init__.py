@@ -9,8 +9,8 @@ from leaks.models.notices import CommitStatus, Notice, NoticeRule, Sending, Stat
 from leaks.models.projects import Membership, Project, Token
 from leaks.models.recipes import KeyMove, Link, LogMove, RecipeVersion, ReportMove, Resign
 from leaks.models.runs import Claim, Commit, CommitPlace, LaneOutcome, Part, Run, RunClaim
-from leaks.models.signatures import Sighting, Signature, SignatureKey
-from leaks.models.suppressions import RuleFile, SuppressionUse
+from leaks.models.signatures import GateCase, KeyRule, SavedView, Sighting, Signature, SignatureKey
+from leaks.models.suppressions import RuleFile, Suppression, SuppressionComment, SuppressionUse
 
 __all__ = [
     "Blob",
@@ -22,10 +22,12 @@ __all__ = [
     "Decision",
     "Delivery",
     "Frame",
+    "GateCase",
     "HookRefused",
     "HookSecret",
     "JobName",
     "KeyMove",
+    "KeyRule",
     "Lane",
     "LaneDay",
     "LaneExpectation",
@@ -46,6 +48,7 @@ __all__ = [
     "RuleFile",
     "Run",
     "RunClaim",
+    "SavedView",
     "Sending",
     "Sighting",
     "Signature",
@@ -54,6 +57,8 @@ __all__ = [
     "StackFrame",
     "StaleMark",
     "StatusTarget",
+    "Suppression",
+    "SuppressionComment",
     "SuppressionUse",
     "Token",
 ]

@@ -25,6 +25,7 @@ class Project(models.Model):
     plumbing_version = models.PositiveIntegerField(default=1)
     source_link = models.CharField(max_length=500, blank=True)
     canary_days = models.PositiveSmallIntegerField(default=14)
+    codeowners = models.TextField(blank=True, help_text="the text of the repository's CODEOWNERS file")
     public = models.BooleanField(default=False, help_text="readable without signing in")
     sample_note = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -32,7 +32,7 @@ class Rank:
 
 
 RANKS = (
-    Rank("leaks.bulk leaks.errors leaks.addresses leaks.visible leaks.words leaks.rows.* leaks.evidence"),
+    Rank("leaks.bulk leaks.errors leaks.addresses leaks.visible leaks.words leaks.ledger_words leaks.rows.* leaks.evidence"),
     Rank(
         "leaks.unpacking leaks.parsing.needles leaks.parsing.runs leaks.parsing.lines leaks.parsing.prefixes leaks.parsing.demangling "
         "leaks.parsing.names leaks.parsing.frames "

@@ -1,0 +1,22 @@
+"""What is newly derived of a signature is computed for those that exist: by stale marks, like any other time."""
+
+from django.db import migrations
+
+BATCH = 1000
+
+
+def mark_signatures(apps, schema_editor):
+    marks = apps.get_model("leaks", "StaleMark").objects
+    signatures = apps.get_model("leaks", "Signature").objects.values_list("pk", flat=True).order_by("pk")
+    rows = (marks.model(kind="signature", subject=str(pk)) for pk in signatures.iterator(chunk_size=BATCH))
+    marks.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("leaks", "0008_ledger_of_decisions"),
+    ]
+
+    operations = [
+        migrations.RunPython(mark_signatures, migrations.RunPython.noop),
+    ]
