@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Q
 
-from leaks import blobs, marks, notices, statuses
+from leaks import blobs, marks, notices, retention, statuses
 from leaks.ingest import deliveries, lease, refusals, silence
 from leaks.ingest.digest import digest
 from leaks.ingest.faults import reach
@@ -179,6 +179,8 @@ class Chore:
 CHORES = (
     Chore(blobs.sweep_orphans, every=HOUR),
     Chore(refusals.forget_old, every=HOUR),
+    Chore(retention.end_scratch_projects, every=HOUR),
+    Chore(retention.forget_deliveries, every=HOUR),
     # By the clock of the looks, a little less, so that each of them tends it.
     Chore(silence.note_silence, every=float(settings.LEAKLEDGER_LOOK_SECONDS) - 0.5),
     Chore(notices.note_blind, every=float(settings.LEAKLEDGER_LOOK_SECONDS) - 0.5),
