@@ -138,3 +138,17 @@ def test_waiting_ends_where_no_worker_runs(log: str) -> None:
     with pytest.raises(CommandError, match="does a worker run"):
         ingest(log, "--wait", "--timeout", "0")
     assert Log.objects.count() == 1, "what was committed stays"
+
+
+def test_the_suppressions_that_a_run_used_are_kept_to_the_byte(log: str, tmp_path: Path) -> None:
+    rules = tmp_path / "lsan.supp"
+    rules.write_bytes(b"# known\r\nleak:DevicePool\n")
+    ingest(log, "--rules", str(rules))
+    kept = LaneOutcome.objects.get().rule_files.get()
+    assert (kept.name, kept.text) == ("lsan.supp", "# known\r\nleak:DevicePool\n")
+
+
+def test_rules_that_cannot_be_read_are_an_error_and_nothing_is_taken(log: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No such file"):
+        ingest(log, "--rules", str(tmp_path / "missing.supp"))
+    assert not LaneOutcome.objects.exists()

@@ -15,7 +15,7 @@ from workers.demo.story import PROJECTS, submissions
 from workers.send import hint_look
 
 SLUGS = [demo.slug for demo in PROJECTS]
-PEOPLE = (MemberRole.TRIAGER, MemberRole.APPROVER)
+PEOPLE = (MemberRole.TRIAGER, MemberRole.APPROVER, MemberRole.ADMIN)
 
 
 class Command(BaseCommand):

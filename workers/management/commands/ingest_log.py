@@ -14,8 +14,9 @@ from django.utils.dateparse import parse_datetime
 
 from leaks.errors import PermanentError
 from leaks.ingest.receive import receive
+from leaks.ingest.validation import LONGEST_RULE_FILE
 from leaks.models import LaneOutcome, Log, StaleMark
-from leaks.rows.intake import Receipt, Submission, SubmittedFile
+from leaks.rows.intake import Receipt, Submission, SubmittedFile, SubmittedRules
 from leaks.words import LogState
 from workers.send import hint_logs, hint_marks
 
@@ -41,6 +42,9 @@ class Command(BaseCommand):
         for name in MOMENTS:
             parser.add_argument(_option(name), type=_moment, metavar="TIME", help="ISO 8601 with its time zone")
         parser.add_argument("--env", action="append", default=[], type=_pair, metavar="NAME=VALUE")
+        parser.add_argument(
+            "--rules", action="append", default=[], type=Path, metavar="FILE", help="suppressions it ran with"
+        )
         parser.add_argument("--workload", action="append", default=[], type=_amount, metavar="NAME=NUMBER")
         parser.add_argument("--wait", action="store_true", help="until it is digested, and print the verdict")
         parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of --wait (600)")
@@ -88,7 +92,14 @@ def _receive(files: list[Path], options: dict[str, Any]) -> Receipt:
 def _submission(logs: tuple[SubmittedFile, ...], options: dict[str, Any]) -> Submission:
     said = {name: options[name] for name in (*TEXTS, *NUMBERS, *MOMENTS) if options[name] is not None}
     place = {name: options[name] for name in ("project", "lane", "commit")}
-    return Submission(**place, **said, options=dict(options["env"]), workload=dict(options["workload"]), files=logs)
+    lists = {"options": dict(options["env"]), "workload": dict(options["workload"])}
+    return Submission(**place, **said, **lists, files=logs, rules=tuple(map(_rules, options["rules"])))
+
+
+def _rules(path: Path) -> SubmittedRules:
+    """Of a file that is too long just enough is read to refuse it."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        return SubmittedRules(path.name, file.read(LONGEST_RULE_FILE + 1))
 
 
 def _hint(receipt: Receipt) -> None:
