@@ -97,6 +97,13 @@ def withhold(judgement: Judgement, unread: Sequence[UnreadLog]) -> Judgement:
     return judgement
 
 
+def without_leftover(judgement: Judgement, leaked: int | None) -> Judgement:
+    """Bytes that nobody accounts for, beyond those of the canary, never stand under a clean verdict."""
+    if judgement.verdict is not Verdict.CLEAN or not leaked:
+        return judgement
+    return replace(judgement, verdict=Verdict.NO_VERDICT, reason=Reason.UNDETERMINED, rule="bytes_unaccounted_for")
+
+
 # --- How far it came -------------------------------------------------------------------------------------------------
 
 TEST_MARKS = frozenset({MarkKind.TEST_TEXT, MarkKind.TEST_CRASHED})

@@ -11,7 +11,7 @@ from functools import cache
 from leaks import comparison, flags, folding, gate, verdict
 from leaks.blindness import BLINDERS
 from leaks.folding import combine_parts
-from leaks.merging import UnreadLog, withhold
+from leaks.merging import UnreadLog, withhold, without_leftover
 from leaks.rows.comparison import Side
 from leaks.rows.facts import Judgement, MergedClaim
 from leaks.rows.folding import Attempt, Folded, PartJudgement
@@ -84,6 +84,10 @@ def _withheld() -> TruthTable:
         PART_MISSING: ("part 1 of 2 is clean, and nothing is known of part 2", combine_parts([clean])),
         "log_waits": ("one log is clean, another one is not read yet", _withheld_by(LogState.RECEIVED)),
         "log_unreadable": ("one log is clean, another one cannot be read", _withheld_by(LogState.FAILED)),
+        "bytes_unaccounted_for": (
+            "clean but for the canary of 64 bytes, and the leak check counts 96",
+            without_leftover(judged(VERDICT_LOGS["clean"]), 96 - 64),
+        ),
     }
     return TruthTable(
         "withheld",

@@ -220,6 +220,7 @@ SENTENCES = {row.name: row.sentence for row in VERDICTS} | {
     PART_MISSING: "A part of the run is missing, and a missing part is never clean.",
     "log_waits": "A log of this run has arrived and is not read yet.",
     "log_unreadable": "A log of this run cannot be read, and what it would prove is not known.",
+    "bytes_unaccounted_for": "The leak check counts more bytes than the canary's, and no record in the log accounts for them.",
 }
 
 

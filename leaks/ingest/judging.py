@@ -16,7 +16,7 @@ from leaks.claims import merge, merged_claim
 from leaks.folding import combine_parts
 from leaks.ingest.dependents import dependents
 from leaks.ingest.owed import ends_without_job
-from leaks.merging import NamedFacts, UnreadLog, merge_facts, merge_named, phase, withhold
+from leaks.merging import NamedFacts, UnreadLog, merge_facts, merge_named, phase, withhold, without_leftover
 from leaks.models import Claim, LaneOutcome, Log, Part, Report, RunClaim
 from leaks.parts import OutcomeFields, outcome_fields
 from leaks.rows.claims import ClaimRow
@@ -31,7 +31,7 @@ from leaks.store_facts import (
     storable,
 )
 from leaks.verdict import judge
-from leaks.words import ClaimSource, LogState, Reason, Verdict
+from leaks.words import ClaimSource, LogState
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _write(
     columns = {
         "happened_at": outcome.happened_at,
         **_claimed(fields),
-        **_judged(_without_leftover(judgement, figures["leaked_bytes"])),
+        **_judged(without_leftover(judgement, figures["leaked_bytes"])),
         **figures,
     }
     if any(part.facts for part in parts):
@@ -214,13 +214,6 @@ def _judged(judgement: Judgement) -> dict[str, Any]:
         "flags": [str(flag) for flag in judgement.flags],
         "effective_claim": judgement.effective_claim,
     }
-
-
-def _without_leftover(judgement: Judgement, leaked: int | None) -> Judgement:
-    """Bytes that nobody accounts for, beyond those of the canary, never stand under a clean verdict."""
-    if judgement.verdict is not Verdict.CLEAN or not leaked:
-        return judgement
-    return replace(judgement, verdict=Verdict.NO_VERDICT, reason=Reason.UNDETERMINED, rule="bytes_unaccounted_for")
 
 
 def _figures(outcome: LaneOutcome, facts: LogFacts | None, view: LaneView) -> dict[str, Any]:
