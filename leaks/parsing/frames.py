@@ -35,10 +35,13 @@ class Numbered(NamedTuple):
     text: str
 
 
+HEADLINES = (" runtime error: ", "ERROR: ", "WARNING: ")
+
+
 def with_address(text: str) -> Numbered | None:
-    """Wherever it stands in the line, but not glued behind an UBSan report's own line, which would be lost."""
+    """Wherever it stands in the line, but not glued behind a report's own line, which would be lost."""
     match = WITH_ADDRESS.search(text)
-    if match is None or (match.start() and " runtime error: " in text[: match.start()]):
+    if match is None or (match.start() and any(word in text[: match.start()] for word in HEADLINES)):
         return None
     return Numbered(int(match[1]), match[2], (match[3] or "").strip())
 
