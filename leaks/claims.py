@@ -1,7 +1,8 @@
 """Merging claims: an outcome's fields are a pure function of its set of claims.
 
-Per field the stronger source wins, then the source's own sequence, then its own time, then the claim's content hash. Order of arrival
-and duplicates change nothing, and a correction within one source replaces what that source said before.
+Per field the stronger source wins, then the source's own sequence, then its own time, then whichever says that the run was not well,
+then the claim's content hash. Order of arrival and duplicates change nothing, and a correction within one source replaces what that
+source said before. One word is not outweighed: a success that somebody uploads never hides that the CI said otherwise of the job.
 """
 
 import hashlib
@@ -17,7 +18,9 @@ T = TypeVar("T")
 
 STRENGTH = {source: -rank for rank, source in enumerate(ClaimSource)}  # the words stand strongest first
 
-Rank = tuple[int, bool, int, bool, float, str]
+Rank = tuple[int, bool, int, bool, float, bool, str]
+SUCCESS = "success"
+OF_THE_JOB = (ClaimSource.JOB_EVENT, ClaimSource.BACK_FILL)  # a run's word is about its other jobs too
 
 
 def content_hash(fields: Mapping[str, JSON]) -> str:
@@ -35,15 +38,17 @@ def rank(claim: ClaimRow) -> Rank:
         claim.sequence or 0,
         time is not None,
         time.timestamp() if time else 0.0,
+        _is_unwell(claim),
         claim.content_hash,
     )
 
 
 def merge(claims: Iterable[ClaimRow]) -> MergedFields:
     by_weight = sorted(claims, key=rank, reverse=True)
+    concluded = _concluded(by_weight)
     return MergedFields(
-        conclusion=_strongest(by_weight, "conclusion", str),
-        conclusion_scope=_scope_of_conclusion(by_weight),
+        conclusion=concluded and str(concluded.fields["conclusion"]),
+        conclusion_scope=_scope(concluded),
         exit_code=_strongest(by_weight, "exit_code", int),
         ended=_strongest(by_weight, "ended", bool),
         has_job=_strongest(by_weight, "has_job", bool),
@@ -82,13 +87,25 @@ def _strongest(by_weight: list[ClaimRow], name: str, kind: type[T]) -> T | None:
     return next((value for value in values if _is_one_of(value, (kind,))), None)
 
 
-def _scope_of_conclusion(by_weight: list[ClaimRow]) -> str:
+def _concluded(by_weight: list[ClaimRow]) -> ClaimRow | None:
+    """The claim whose conclusion holds. What is uploaded is somebody's word for it; of the job the CI itself knows better."""
+    saying = [claim for claim in by_weight if type(claim.fields.get("conclusion")) is str]
+    if not saying or saying[0].fields["conclusion"] != SUCCESS:
+        return saying[0] if saying else None
+    ci = next((claim for claim in saying if claim.source in OF_THE_JOB), saying[0])
+    return ci if saying[0].source is ClaimSource.UPLOAD and ci.fields["conclusion"] != SUCCESS else saying[0]
+
+
+def _scope(concluded: ClaimRow | None) -> str:
     """The scope belongs to the claim whose conclusion won, never to another one."""
-    for claim in by_weight:
-        if isinstance(claim.fields.get("conclusion"), str):
-            scope = claim.fields.get("conclusion_scope")
-            return scope if isinstance(scope, str) else "step"
-    return "step"
+    scope = concluded.fields.get("conclusion_scope") if concluded else None
+    return scope if isinstance(scope, str) else "step"
+
+
+def _is_unwell(claim: ClaimRow) -> bool:
+    """Of two statements without an order of their own, the one that hides less holds."""
+    conclusion, code = claim.fields.get("conclusion"), claim.fields.get("exit_code")
+    return (type(conclusion) is str and conclusion != SUCCESS) or (type(code) is int and code != 0)
 
 
 def _per_name(by_weight: list[ClaimRow], field: str, *kinds: type[T]) -> dict[str, T]:

@@ -86,10 +86,50 @@ def test_within_a_source_its_sequence_and_then_its_time_decide(weaker, stronger)
     assert merge([stronger, weaker]).conclusion == merge([weaker, stronger]).conclusion == "success"
 
 
+@pytest.mark.parametrize(
+    ("well", "unwell"),
+    [
+        ({"conclusion": "success"}, {"conclusion": "failure"}),
+        ({"conclusion": "success", "exit_code": 0}, {"conclusion": "cancelled"}),
+        ({"exit_code": 0}, {"exit_code": 1}),
+        ({"conclusion": "success"}, {"exit_code": 137}),
+        ({"exit_code": 0, "ended": True}, {"conclusion": "success", "exit_code": 1}),
+    ],
+)
+@pytest.mark.parametrize("source", list(ClaimSource))
+def test_of_two_statements_without_an_order_the_one_that_hides_less_holds(source, well, unwell):
+    merged = merge([claim(source, **well), claim(source, **unwell)])
+    assert {name: getattr(merged, name) for name in unwell} == unwell
+
+
 def test_the_hash_decides_at_last():
-    one, two = claim(JOB, 1, 1, conclusion="failure"), claim(JOB, 1, 1, conclusion="success")
+    one, two = claim(JOB, 1, 1, conclusion="failure"), claim(JOB, 1, 1, conclusion="cancelled")
     winner = max(one, two, key=lambda row: row.content_hash)
     assert merge([one, two]).conclusion == merge([two, one]).conclusion == winner.fields["conclusion"]
+
+
+@pytest.mark.parametrize(
+    ("ci", "said", "holds"),
+    [
+        (claim(JOB, 1, 1, conclusion="failure", conclusion_scope="job"), {"conclusion": "success"}, "failure"),
+        (claim(JOB, 1, 1, conclusion="failure"), {"conclusion": "success", "exit_code": 0}, "failure"),
+        (claim(JOB, 1, 1, conclusion="cancelled"), {"conclusion": "success", "exit_code": 0}, "cancelled"),
+        (claim(JOB, 1, 1, conclusion="never heard of"), {"conclusion": "success"}, "never heard of"),
+        (claim(ClaimSource.BACK_FILL, conclusion="failure"), {"conclusion": "success"}, "failure"),
+        # Somebody who says that it went wrong knows more than a job that went on.
+        (claim(JOB, 1, 1, conclusion="success"), {"conclusion": "failure"}, "failure"),
+        (claim(JOB, 1, 1, conclusion="success"), {"conclusion": "success"}, "success"),
+        # The run may have failed in another job, and its word is about all of them.
+        (claim(RUN, 1, 1, conclusion="failure"), {"conclusion": "success"}, "success"),
+    ],
+)
+def test_an_uploaded_success_does_not_hide_what_the_ci_said_of_the_job(ci, said, holds):
+    assert merge([ci, claim(UPLOAD, **said)]).conclusion == holds
+
+
+def test_a_later_word_of_the_ci_itself_is_its_word():
+    first, then = claim(JOB, 1, conclusion="failure"), claim(JOB, 2, conclusion="success")
+    assert merge([first, then, claim(UPLOAD, conclusion="success")]).conclusion == "success"
 
 
 def test_a_null_was_not_said():

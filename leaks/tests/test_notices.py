@@ -8,12 +8,13 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaks import notices, outbox
+from leaks import marks, notices, outbox
 from leaks.ingest.digest import retry_log
 from leaks.models import (
     CommitStatus,
     Lane,
     LaneExpectation,
+    LaneOutcome,
     Log,
     Notice,
     NoticeRule,
@@ -190,6 +191,33 @@ def test_a_flip_is_told_both_ways() -> None:
     settle()
     payloads = [(one.payload["before"], one.payload["verdict"]) for one in Notice.objects.order_by("pk")]
     assert payloads == [("clean", "findings"), ("findings", "clean")]
+
+
+def test_a_flip_that_a_later_attempt_turns_over_is_taken_back() -> None:
+    rule(FLIPPED)
+    leaky(1)
+    submit(2, log_text())
+    settle()
+    submit(2, log_text((LEAKY, 64)), attempt=2, exit_code=1, conclusion="failure")
+    settle()
+    payloads = [(one.payload["commit"][-1], one.payload["verdict"]) for one in Notice.objects.order_by("pk")]
+    assert payloads == [("2", "clean"), ("2", "findings")]
+
+
+def test_a_commit_that_flips_to_and_fro_is_told_each_time() -> None:
+    rule(FLIPPED)
+    leaky(1)
+    submit(2, log_text())
+    settle()
+    submit(2, log_text((LEAKY, 64)), attempt=2, exit_code=1, conclusion="failure")
+    settle()
+    for withdrawn in (MORNING, None, MORNING):
+        second = LaneOutcome.objects.filter(run__external_id="r2", run__attempt=2)
+        second.update(withdrawn_at=withdrawn)
+        marks.mark([marks.commit_lane(second.get().run.commit_id, second.get().lane_id)])
+        settle()
+    verdicts = [one.payload["verdict"] for one in Notice.objects.order_by("pk")]
+    assert verdicts == ["clean", "findings", "clean", "findings", "clean"]
 
 
 def test_a_commit_without_a_verdict_flips_nothing() -> None:
