@@ -14,6 +14,7 @@ from django.db.models import F, Min
 from django.utils import timezone
 
 from leaks.folding import HAS_VERDICT
+from leaks.ledger_words import LifeCycle
 from leaks.models import (
     CommitLane,
     LaneExpectation,
@@ -30,6 +31,7 @@ from leaks.rows.lane_now import LaneNow
 from leaks.words import LogState, NoticeKind, SignatureState
 
 GRACE = timedelta(hours=6)  # a run that was on its way when somebody asked is no history
+FLIPS_KEPT = 50  # of a lane, to tell one that came back from one that was told
 SUBJECT_LENGTH = 200
 
 
@@ -133,12 +135,46 @@ def _signature(row: Signature, seen: dict[str, Any]) -> Fact:
     return Fact(row.public_id, payload, seen["at"], row.last_bytes)
 
 
+# --- Signatures that came back ----------------------------------------------------------------------------------------
+
+
+def regressed_signatures(ids: Iterable[int]) -> None:
+    """Signatures that were fixed and are seen again. Call it once their lives are known."""
+    wanted = list(ids)
+    rules = _rules(NoticeKind.SIGNATURE_REGRESSED, project__signatures__in=wanted)
+    for project in {rule.project for rule in rules}:
+        back = Signature.objects.filter(project=project, pk__in=wanted, life=LifeCycle.REGRESSED, merged_into=None)
+        rows = back.filter(life_since__isnull=False).select_related("life_since__lane", "life_since__run__commit")
+        of_project = [rule for rule in rules if rule.project_id == project.pk]
+        tell(project, NoticeKind.SIGNATURE_REGRESSED, [fact for row in rows for fact in _regressed(row)], of_project)
+
+
+def _regressed(row: Signature) -> Iterable[Fact]:
+    """Named by the run that showed it again: each time that it comes back is a fact of its own."""
+    seen = row.life_since
+    if seen is None:
+        return
+    payload = {
+        "id": row.public_id,
+        "title": row.title[:500],
+        "kind": row.kind,
+        "own": row.own,
+        "state": row.state,
+        "bytes": row.last_bytes,
+        "objects": row.last_objects,
+        "lane": seen.lane.name,
+        "commit": seen.run.commit.sha,
+        "outcome": seen.public_id,
+    }
+    yield Fact(f"{row.public_id} {seen.public_id}", payload, seen.happened_at)
+
+
 # --- Verdicts that flip ----------------------------------------------------------------------------------------------
 
 
 def verdict_flipped(lane_id: int) -> None:
-    """The newest proved commit of the default branch proves something else than the one before it. Only the tip is told of: what
-    arrives late about the past is no news.
+    """The newest proved commit of the default branch proves something else than what was told last, or, where nothing was told yet, than
+    the commit before it. Only the tip is told of: what arrives late about the past is no news, but a tip that a later attempt turns over is.
     """
     rules = _rules(NoticeKind.VERDICT_FLIPPED, project__lanes=lane_id)
     if not rules:
@@ -152,21 +188,38 @@ def verdict_flipped(lane_id: int) -> None:
     )
     newest = proved.select_related("commit", "lane", "outcome").order_by("-commit__ordered_at", "-commit__sha")[:2]
     rows = list(newest)
-    if len(rows) == 2 and rows[0].verdict != rows[1].verdict:
-        tell(project, NoticeKind.VERDICT_FLIPPED, [_flip(*rows)], rules)
+    told = _flips(project, rows[0].lane.name) if rows else []
+    known = _last_known(told, rows[1:])
+    if known and known[0] != rows[0].verdict:
+        tell(project, NoticeKind.VERDICT_FLIPPED, [_flip(rows[0], *known, told)], rules)
 
 
-def _flip(tip: CommitLane, before: CommitLane) -> Fact:
+def _flips(project: Project, lane: str) -> list[Notice]:
+    """What was told of the lane last, the newest first."""
+    flips = Notice.objects.filter(project=project, kind=NoticeKind.VERDICT_FLIPPED, payload__lane=lane)
+    return list(flips.order_by("-created_at", "-pk")[:FLIPS_KEPT])
+
+
+def _last_known(told: Sequence[Notice], before: Sequence[CommitLane]) -> tuple[str, str] | None:
+    """The verdict that whoever reads notices believes in, and the commit it is of."""
+    if told:
+        return told[0].payload["verdict"], told[0].payload["commit"]
+    return next(((one.verdict, one.commit.sha) for one in before), None)
+
+
+def _flip(tip: CommitLane, verdict: str, commit: str, told: Iterable[Notice]) -> Fact:
     payload = {
         "lane": tip.lane.name,
         "commit": tip.commit.sha,
         "verdict": tip.verdict,
-        "before": before.verdict,
-        "before_commit": before.commit.sha,
+        "before": verdict,
+        "before_commit": commit,
         "outcome": tip.outcome.public_id if tip.outcome else "",
     }
     at = tip.outcome.happened_at if tip.outcome else tip.commit.ordered_at
-    return Fact(_subject(tip.commit.sha, tip.verdict, tip.lane.name), payload, at)
+    # One commit can flip to and fro while attempts of it are withdrawn and restored.
+    again = sum(one.payload["commit"] == tip.commit.sha and one.payload["verdict"] == tip.verdict for one in told)
+    return Fact(_subject(tip.commit.sha, tip.verdict, tip.lane.name, *([str(again)] if again else [])), payload, at)
 
 
 # --- Logs that nobody could read -------------------------------------------------------------------------------------
