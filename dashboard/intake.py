@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields as dataclass_fields
+from difflib import get_close_matches
 from typing import Any, BinaryIO, cast
 
 from django.core.files.uploadedfile import UploadedFile
@@ -52,6 +53,15 @@ def rules_of(files: Iterable[UploadedFile]) -> tuple[SubmittedRules, ...]:
         SubmittedRules(file.name or "", file.read(4 * LONGEST_RULE_FILE + 4).decode("utf-8", "replace"))
         for file in files
     )
+
+
+def refuse_unknown_fields(given: Iterable[str], known: Sequence[str]) -> None:
+    """A misspelt exit_code that is passed over would make a run look better than it was."""
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise BadSubmission(f"There is no field {name[:60]!r}.{hint}", field=name[:60])
 
 
 def options_of(lines: Sequence[str]) -> dict[str, str]:

@@ -35,6 +35,7 @@ def upload_logs(
     The same name and content is the same log; other content under that name is its next revision; another name is
     another log. `rules` are the suppression files that the run used.
     """
+    intake.refuse_unknown_fields([*request.POST, *request.FILES], [*LogForm.model_fields, "log", "rules"])
     raw = json.dumps(dict(request.POST.lists()), ensure_ascii=False)
     lists = {"raw": raw, "options": intake.options_of(form.options), "workload": intake.workload_of(form.workload)}
     said = {**form.dict(), **lists, "rules": intake.rules_of(rules)}

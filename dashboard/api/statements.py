@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from ninja import Field, Schema
-from pydantic import AwareDatetime, BeforeValidator
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict
 
 from leaks.rows.intake import Receipt
 
@@ -14,9 +14,16 @@ def blank_is_none(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def no_flag(value: Any) -> Any:
+    """JSON's true is no exit code 1, though Python would have it so."""
+    if isinstance(value, bool):
+        raise ValueError("a number, not true or false")  # noqa: TRY004  pydantic answers a ValueError to the sender
+    return value
+
+
 BLANK = BeforeValidator(blank_is_none)
 Text = Annotated[str | None, BLANK]
-Number = Annotated[int | None, BLANK]
+Number = Annotated[int | None, BLANK, BeforeValidator(no_flag)]
 Moment = Annotated[AwareDatetime | None, BLANK]
 
 
@@ -62,6 +69,9 @@ class LogForm(Statement):
 
 
 class OutcomeBody(Statement):
+    # A misspelt exit_code that is passed over would make a run look better than it was.
+    model_config = ConfigDict(extra="forbid")
+
     options: dict[str, str] = {}
     workload: dict[str, float] = {}
 

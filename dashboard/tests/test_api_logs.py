@@ -68,6 +68,14 @@ def test_an_upload_is_committed_and_answered_with_addresses(upload, client: Clie
     assert hints == [2], "the hint comes once, and after the commit"
 
 
+@pytest.mark.parametrize(("name", "near"), [("exitcode", "exit_code"), ("conclussion", "conclusion"), ("zzz", "")])
+def test_a_misspelt_field_is_refused_by_name(upload, name: str, near: str) -> None:
+    answer = upload(("asan.log", TEXT), **{name: "1"})
+    assert (answer.status_code, answer["Content-Type"]) == (422, "application/problem+json")
+    assert (name in answer.json()["detail"], f"Did you mean {near}?" in answer.json()["detail"]) == (True, bool(near))
+    assert not Log.objects.exists()
+
+
 def test_the_addresses_answer_the_token_that_uploaded(upload, client: Client, secret: str) -> None:
     body = upload(("asan.log", TEXT)).json()
     headers = {"Authorization": f"Bearer {secret}"}

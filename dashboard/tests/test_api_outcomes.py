@@ -154,3 +154,14 @@ def test_every_answer_is_declared(client: Client) -> None:
                 kinds = set(answer["content"])
                 assert kinds == {"application/problem+json" if int(status) >= 400 else "application/json"}
     assert {"/api/v1/logs", "/api/v1/outcomes", "/api/v1/outcomes/{public_id}"} <= paths.keys()
+
+
+# --- What is misspelt is not passed over -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("said", [{"exitcode": 1}, {"nope": 1}, {"exit_code": True}, {"attempt": False}])
+def test_a_field_that_does_not_exist_or_is_no_number_is_refused_by_name(state, said: dict) -> None:
+    answer = state(conclusion="success", **said)
+    assert (answer.status_code, answer["Content-Type"]) == (422, "application/problem+json")
+    assert next(iter(said)) in answer.content.decode()
+    assert not Claim.objects.exists()
