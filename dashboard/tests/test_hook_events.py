@@ -288,12 +288,17 @@ def test_an_upload_that_turns_up_late_takes_it_back_too(client: Client, project:
     assert verdicts() == {"asan": ("findings", "")}
 
 
+def test_history_from_before_the_lane_was_set_up_owes_what_was_expected_first(client: Client, lane: Lane) -> None:
+    owe(lane)
+    play(client, run(1, conclusion="cancelled", run_started_at="2019-01-01T00:00:00Z"))
+    assert verdicts() == {"asan": ("no_verdict", "never_started")}
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"head_branch": "topic"},
         {"event": "pull_request", "pull_requests": [{"number": 4}]},
-        {"run_started_at": "2019-01-01T00:00:00Z"},
     ],
 )
 def test_where_nothing_is_owed_nothing_is_made(client: Client, lane: Lane, changes: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from dashboard.templatetags import face
 from leaks import models
+from leaks.queries.lane_now import lanes_now
 from leaks.queries.overview import overview
 from leaks.tests import cast
 from leaks.words import LogState, Reason, Verdict
@@ -326,3 +327,39 @@ def test_each_lane_says_how_many_commits_have_no_verdict(client, played):
     text = page(client, played)
     assert f'href="{reverse("lane", args=["engine", "asan-ubsan"])}#unproved"' in text
     assert ">3/5</a>" in text
+
+
+# --- What is owed ----------------------------------------------------------------------------------------------------
+
+
+def tsan_owed(played, since):
+    lane = models.Lane.objects.create(project=played.project, name="tsan")
+    models.LaneExpectation.objects.create(lane=lane, owed_branch="main", valid_from=since)
+    return lane
+
+
+def test_a_commit_that_lacks_an_owed_lane_says_so_beside_what_is_proved(client, played):
+    tsan_owed(played, cast.NOW - timedelta(days=365))
+    green = next(commit for commit in rows(played).latest if commit.sha == cast.sha_of("green"))
+    assert [(lane.name, lane.verdict) for lane in green.lanes] == [("asan-ubsan", "clean"), ("tsan", "no_verdict")]
+    assert "tsan, owed, never ran" in page(client, played)
+
+
+def test_a_commit_from_before_the_lane_was_owed_lacks_nothing(played):
+    tsan_owed(played, cast.NOW)
+    assert {lane.name for commit in rows(played).latest for lane in commit.lanes} == {"asan-ubsan"}
+
+
+def test_a_lane_that_was_set_up_just_now_is_not_blind_for_what_came_before(played):
+    tsan_owed(played, cast.NOW)
+    assert rows(played).headline.lane == "asan-ubsan"
+    assert "tsan" not in [row.lane for row in lanes_now(played.project) if row.blind_since is not None]
+
+
+def test_findings_of_another_lane_stand_beside_the_blind_one(client, played):
+    lane = models.Lane.objects.create(project=played.project, name="ubsan")
+    commit = cast.make_commit(played.project, "tip", cast.NOW)
+    cast.make_outcome(lane, commit, cast.NOW, Verdict.FINDINGS)
+    head = rows(played).headline
+    assert (head.kind, head.lane, head.found) == ("blind", "asan-ubsan", ("asan-ubsan", "ubsan"))
+    assert "Findings under" in page(client, played)

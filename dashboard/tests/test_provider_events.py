@@ -258,3 +258,22 @@ def test_hostile_sizes_are_bounded() -> None:
     commits = github.read("push", push_event(*range(1, 5000), before=0)).commits
     assert len(commits) == 2049  # and the tip
     assert json.dumps(claim.conclusion) == json.dumps("c" * 60)
+
+
+@pytest.mark.parametrize(
+    ("ends", "scope"),
+    [
+        (["success", "success"], "step"),
+        (["success", "skipped"], "step"),
+        (["success", "failure", "success"], "job"),  # one was allowed to fail
+        (["success", None], "job"),
+        (["success", "cancelled"], "job"),
+        (["skipped"], "job"),
+        (["success", "never heard of"], "job"),
+        ([], "job"),
+    ],
+)
+def test_a_job_whose_steps_all_succeeded_says_so_of_its_tests(ends: list, scope: str) -> None:
+    steps = [{"name": f"step {n}", "status": "completed", "conclusion": end} for n, end in enumerate(ends)]
+    claim = only_claim(github.read("workflow_job", job_event(1, "asan", conclusion="success", steps=steps)))
+    assert (claim.conclusion, claim.conclusion_scope) == ("success", scope)

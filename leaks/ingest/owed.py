@@ -56,8 +56,11 @@ def _owed_lanes(run: Run) -> dict[int, Lane]:
 
 
 def _expectations(project: Project, branch: str, at: datetime) -> list[LaneExpectation]:
+    """What held at that time; before the first that was ever said of a lane, the first: history is brought in after the lanes are set up."""
     then = Q(valid_to=None) | Q(valid_to__gt=at)
-    owed = LaneExpectation.objects.filter(then, lane__project=project, owed_branch=branch, valid_from__lte=at)
+    earlier = LaneExpectation.objects.filter(lane=OuterRef("lane"), valid_from__lt=OuterRef("valid_from"))
+    began = Q(valid_from__lte=at) | ~Exists(earlier)
+    owed = LaneExpectation.objects.filter(then, began, lane__project=project, owed_branch=branch)
     return list(owed.select_related("lane"))
 
 

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from leaks.folding import HAS_VERDICT
 from leaks.models import Commit, CommitLane, CommitPlace, Lane, Project
-from leaks.queries.expectations import NOTHING, expected_now
+from leaks.queries.expectations import NOTHING, asked, expected_now
 from leaks.rows.folding import BlindWindow
 from leaks.rows.lane_now import LaneNow
 from leaks.windows import Place, Placed, Point, blind_windows, in_branch_order, open_window
@@ -25,7 +26,7 @@ def lanes_now(project: Project, name: str = "") -> tuple[LaneNow, ...]:
     told = _told(project, line, lanes)
     expected = expected_now(project)
     return tuple(
-        _now(lane, expected.get(lane.name, NOTHING).owed_branch == project.default_branch, line, told[lane.pk])
+        _now(lane, expected.get(lane.name, NOTHING).owed_since(project.default_branch), line, told[lane.pk])
         for lane in lanes
     )
 
@@ -59,10 +60,11 @@ def _told(project: Project, line: Sequence[Placed], lanes: Sequence[Lane]) -> Ma
     return by_lane
 
 
-def _now(lane: Lane, owed: bool, line: Sequence[Placed], told: Mapping[str, Told]) -> LaneNow:
+def _now(lane: Lane, owed_since: datetime | None, line: Sequence[Placed], told: Mapping[str, Told]) -> LaneNow:
+    owed = owed_since is not None
     if not line:
         return LaneNow(lane.name, owed)
-    tip, blind = line[-1], _blind(line, told, owed)
+    tip, blind = line[-1], _blind(line, told, owed_since)
     verdict, reason, outcome = told.get(tip.key, ABSENT)
     now = LaneNow(lane.name, owed, tip.key, tip.at, verdict, reason, outcome)
     if blind is None:
@@ -72,12 +74,13 @@ def _now(lane: Lane, owed: bool, line: Sequence[Placed], told: Mapping[str, Told
     )
 
 
-def _blind(line: Sequence[Placed], told: Mapping[str, Told], owed: bool) -> BlindWindow | None:
+def _blind(line: Sequence[Placed], told: Mapping[str, Told], owed_since: datetime | None) -> BlindWindow | None:
     """The window that lasts. A lane that is not owed is asked for nothing on commits that it never ran on; one that runs is no sign yet."""
-    asked = ((place, told.get(place.key, ABSENT if owed else None)) for place in line)
+    rows = [told.get(place.key) for place in line]
+    wanted = asked(zip((place.at for place in line), rows, strict=True), owed_since)
     points = (
-        Point(place.key, place.at, row[0] in HAS_VERDICT)
-        for place, row in asked
-        if row is not None and row[1] != Reason.PENDING
+        Point(place.key, place.at, row is not None and row[0] in HAS_VERDICT)
+        for place, row, one in zip(line, rows, wanted, strict=True)
+        if one and (row or ABSENT)[1] != Reason.PENDING
     )
     return open_window(blind_windows(points))

@@ -99,8 +99,8 @@ def lane_tips(
     """Lane → how far it proves the newest commits of the default branch."""
     commits = tips.newest_commits(project, number)
     folded = tips.folded_by_lane(commits)
-    owed = {lane for lane, row in expected.items() if row.owed_branch == project.default_branch}
-    lines = {lane: tips.cells(commits, folded.get(lane, {}), lane in owed) for lane in lanes}
+    owed = {lane: row.owed_since(project.default_branch) for lane, row in expected.items()}
+    lines = {lane: tips.cells(commits, folded.get(lane, {}), owed.get(lane)) for lane in lanes}
     return {lane: lane_tip(lane, line, number, now) for lane, line in lines.items()}
 
 
@@ -142,7 +142,7 @@ def lane_page(
     expected = expectations.get(lane.name, NOTHING)
     commits = tips.newest_commits(project, LANE_COMMITS, before)
     folded = tips.folded_by_lane(commits, lane.name).get(lane.name, {})
-    line = tips.cells(commits, folded, expected.owed_branch == project.default_branch)
+    line = tips.cells(commits, folded, expected.owed_since(project.default_branch))
     totals = lane_days.totals(days)
     return LanePage(
         name=lane.name,

@@ -70,7 +70,8 @@ def headline(branch: str, lanes: Sequence[LaneStrip], blind: Sequence[BlindLane]
     known = [(row, row.now) for row in lanes if row.now is not None and row.branch]
     leaking = [(row, now) for row, now in known if now.verdict == Verdict.FINDINGS]
     if blind:
-        return Headline("blind", branch, lane=blind[0].lane, blind=blind[0], others=len(blind) - 1)
+        found = tuple(row.name for row, _ in leaking)
+        return Headline("blind", branch, lane=blind[0].lane, blind=blind[0], others=len(blind) - 1, found=found)
     if leaking:
         row, now = max(leaking, key=lambda pair: (pair[1].bytes or 0, pair[1].reports))
         return Headline("findings", branch, lane=row.name, leak=now, others=len(leaking) - 1, sha=now.sha)

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from leaks.folding import HAS_VERDICT
 from leaks.models import Commit, CommitLane, CommitPlace, Project
+from leaks.queries.expectations import asked
 from leaks.rows.lane_pages import CommitCell, Cursor
 from leaks.rows.pages import BlindLane
 from leaks.windows import Place, Point, blind_windows, in_branch_order, open_window
@@ -84,10 +85,13 @@ def folded_by_lane(commits: Iterable[TipCommit], lane: str = "") -> Mapping[str,
     return by_lane
 
 
-def cells(commits: Iterable[TipCommit], folded: Mapping[int, FoldedRow], owed: bool) -> tuple[CommitCell, ...]:
+def cells(
+    commits: Sequence[TipCommit], folded: Mapping[int, FoldedRow], owed_since: datetime | None
+) -> tuple[CommitCell, ...]:
     """The commits under one lane. An owed lane that no run named is a cell too; one that is not owed there is none."""
-    found = ((commit, folded.get(commit.row.pk, ABSENT if owed else None)) for commit in commits)
-    return tuple(_cell(commit, row) for commit, row in found if row is not None)
+    rows = [folded.get(commit.row.pk) for commit in commits]
+    wanted = asked(zip((commit.at for commit in commits), rows, strict=True), owed_since)
+    return tuple(_cell(commit, row or ABSENT) for commit, row, one in zip(commits, rows, wanted, strict=True) if one)
 
 
 def _cell(commit: TipCommit, row: FoldedRow) -> CommitCell:

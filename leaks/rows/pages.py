@@ -147,7 +147,10 @@ class BlindLane:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The gravest fact, as one sentence. `kind` is one of blind, findings, proved, elsewhere, waiting, empty."""
+    """The gravest fact, as one sentence. `kind` is one of blind, findings, proved, elsewhere, waiting, empty.
+
+    `found`: lanes whose newest verdict is findings, while another lane is blind.
+    """
 
     kind: str
     branch: str
@@ -158,6 +161,7 @@ class Headline:
     signatures: int = 0
     lanes: int = 0
     sha: str = ""
+    found: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
