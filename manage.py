@@ -30,4 +30,8 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv)
+    try:
+        main(sys.argv)
+    except KeyboardInterrupt:
+        # A command that has something to say about it catches it itself; this one came before the command began.
+        sys.exit(130)

@@ -10,9 +10,11 @@ repos/O/R/actions/runs/ID`) too, with what `…/jobs` answers put in as `jobs`.
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum, auto
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -53,6 +55,12 @@ class JobLogs(NamedTuple):
     files: tuple[SubmittedFile, ...]
 
 
+class Fate(Enum):
+    TAKEN = auto()
+    UNWANTED = auto()
+    FAILED = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Import:
     """`given`: facts that outweigh those beside an archive. `tell(sentence)` hears of each job."""
@@ -63,35 +71,38 @@ class Import:
     lanes: Sequence[LaneNames]
     tell: Callable[[str], None]
 
-    def take(self, path: Path) -> int:
-        """One archive or log; how many parts of it could not be taken."""
+    def take(self, path: Path) -> Counter[Fate]:
+        """One archive or log; what became of its parts."""
         facts = {**_beside(path), **self.given}
         facts.setdefault("run_id", f"archive-{_digest(path)}")
         with path.open("rb") as stream, expanded([SubmittedFile(path.name, stream)]) as logs:
             parts = list(_parts(logs, self.choice, self.lanes))
-            return sum(not self._part(path.name, facts, part) for part in parts)
+            return Counter(self._part(path.name, facts, part) for part in parts)
 
-    def _part(self, archive: str, facts: Facts, part: JobLogs) -> bool:
+    def _part(self, archive: str, facts: Facts, part: JobLogs) -> Fate:
         if part.at is None:
             self.tell(f"{archive}: job {part.job}: no lane takes it")
-            return True
+            return Fate.UNWANTED
         named = f"{archive}: job {part.job}, lane {part.at.lane}{part.at.part and f', part {part.at.part}'}"
         try:
             self.tell(f"{named}: {_take(_submission(self.project, facts, part, part.at))}")
         except PermanentError as error:
             self.tell(f"{named}: failed: {error}")
-            return False
-        return True
+            return Fate.FAILED
+        return Fate.TAKEN
 
 
 def run_import(files: Iterable[Path], project: str, given: Facts, choice: Choice, tell: Callable[[str], None]) -> int:
-    """Take all of it in; how many parts could not be."""
+    """Take all of it in; how many parts could not be. That no lane takes any of them is an error: somebody expected otherwise."""
     row = open_project(project)
     for pattern in choice.jobs:
         if compiled_pattern(pattern) is None:
             raise BadSubmission(f"{pattern!r} is no pattern that RE2 takes.", field="jobs")
     one = Import(row.slug, given, choice, job_names.lane_names(row), tell)
-    return sum(one.take(path) for path in files)
+    fates = sum((one.take(path) for path in files), Counter[Fate]())
+    if not fates[Fate.TAKEN] and not fates[Fate.FAILED]:
+        raise BadSubmission("No lane takes any of it: name one with --lane, or give a lane a pattern for the job's name.")
+    return fates[Fate.FAILED]
 
 
 # --- Jobs of an archive ----------------------------------------------------------------------------------------------
@@ -149,7 +160,7 @@ def _submission(project: str, facts: Facts, part: JobLogs, at: JobPlace) -> Subm
         part_index=at.index,
         part_of=at.of,
         source=ClaimSource.BACK_FILL,
-        conclusion_scope="job",
+        conclusion_scope="step" if said.get("conclusion_scope") == "step" else "job",
         job=f.text(part.job),
         ended=True,
         files=part.files,
@@ -227,7 +238,7 @@ def _of_github(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said_of(job: EventClaim) -> Facts:
-    return {"conclusion": job.conclusion, "started_at": job.started_at, "finished_at": job.finished_at}
+    return {"conclusion": job.conclusion, "conclusion_scope": job.conclusion_scope, "started_at": job.started_at, "finished_at": job.finished_at}
 
 
 def _digest(path: Path) -> str:

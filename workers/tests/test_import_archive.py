@@ -51,6 +51,12 @@ def test_jobs_go_to_the_lanes_their_names_map_to(packed: Path, project: Project)
     assert (outcome.run.external_id, outcome.run.provider, outcome.run.branch) == ("77", "github", "main")
 
 
+def test_an_archive_that_no_lane_takes_anything_of_is_an_error(packed: Path, project: Project) -> None:
+    with pytest.raises(CommandError, match="No lane takes any of it"):
+        imported(packed, *COMMIT)
+    assert not LaneOutcome.objects.exists()
+
+
 def test_chosen_jobs_go_to_the_lane_that_was_named(packed: Path) -> None:
     imported(packed, *COMMIT, "--lane", "address", "--jobs", "asan.*")
     assert sorted(Part.objects.values_list("outcome__lane__name", "name")) == [("address", "clang"), ("address", "gcc")]
