@@ -1,4 +1,4 @@
-"""The figure of a signature's page: what each outcome showed of it. Rows in, plain Plotly dicts out."""
+"""The figure of a signature's page: what each outcome showed of it, on the default branch and beside it. Rows in, plain Plotly dicts out."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -36,11 +36,21 @@ def history(points: Sequence[HistoryPoint], link: Link) -> Figure:
     measures = _measures(points)
     lanes = sorted({point.lane for point in points})
     pairs = [(lane, measured) for measured in measures for lane in lanes]
-    traces = [
-        _line(place, lane if len(lanes) > 1 else "", measured, [one for one in points if one.lane == lane], link)
-        for place, (lane, measured) in enumerate(pairs)
-    ]
-    return {"data": traces, "layout": _layout(points, measures)}
+    traces = []
+    for place, (lane, measured) in enumerate(pairs):
+        name = lane if len(lanes) > 1 else ""
+        of_lane = [one for one in points if one.lane == lane]
+        traces.append(_line(place, name, measured, [one for one in of_lane if one.main], link))
+        traces.append(_beside(place, name, measured, [one for one in of_lane if not one.main], link))
+    return {"data": [trace for trace in traces if any(value is not None for value in trace["y"])], "layout": _layout(points, measures)}
+
+
+def _beside(place: int, lane: str, measured: Measured, points: Sequence[HistoryPoint], link: Link) -> dict[str, Any]:
+    """Runs of other branches: hollow shapes that no line joins, since one branch says nothing about the next."""
+    trace = _line(place, lane, measured, points, link)
+    name = f"{trace['meta']}, other branches"
+    marker = {**trace["marker"], "symbol": "diamond-open", "size": 9}
+    return {**trace, "mode": "markers", "name": escaped(name), "meta": name, "marker": marker}
 
 
 def _measures(points: Sequence[HistoryPoint]) -> tuple[Measured, ...]:
@@ -68,7 +78,8 @@ def _line(place: int, lane: str, measured: Measured, points: Sequence[HistoryPoi
 def _words(point: HistoryPoint, measured: Measured) -> str:
     value = None if point.amount is None else measured.value(point.amount)
     said = word(point.reason or point.verdict) if value is None else measured.words(value)
-    return f"{said} at {escaped(point.sha[:9])}"
+    where = "" if point.main else f" on {escaped(point.branch or 'no branch')}"
+    return f"{said} at {escaped(point.sha[:9])}{where}"
 
 
 def _layout(points: Sequence[HistoryPoint], measures: Sequence[Measured]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Query strings of the pages of signatures, runs, logs and comparisons, as typed values."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -7,12 +8,15 @@ from django.http import QueryDict
 
 from dashboard.params import Query
 from leaks.rows.leak_pages import SignatureFilter, SignatureSort
-from leaks.words import SignatureState
+from leaks.search_nodes import quote
 
-OWN = {"": None, "yes": True, "no": False}
+# Words of the search that were fields of their own: links to them still stand in pages and messages.
+OLD_FIELDS = ("lane", "kind", "own", "state")
+PLAIN_VALUE = re.compile(r"[\w.@/+][\w.@/+:,-]*")
 LAST_PAGE = 10_000
+PAGE, LONGEST_PAGE = 30, 100
+LONGEST_TYPED = 2_000
 LAST_LINE = 2**31 - 1
-SEARCH_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +42,39 @@ class LogParams:
 class CompareParams:
     base: str
     head: str
+    lane: str = ""
 
 
 def signature_filter(values: QueryDict) -> SignatureFilter:
-    """`?q=&lane=&kind=&own=&state=&sort=&order=&after=`. Titles rise from A, all else falls from the largest or latest."""
+    """`?q=&sort=&order=&after=&limit=`. Titles rise from A, all else falls from the largest or latest."""
     query = Query(values)
     sort = SignatureSort(query.word("sort", set(SignatureSort), SignatureSort.LAST_SEEN))
     order = query.word("order", {"", "up", "down"})
     return SignatureFilter(
-        text=query.text("q", limit=SEARCH_LENGTH),
-        lane=query.text("lane", limit=200),
-        kind=query.text("kind", limit=100),
-        own=OWN[query.word("own", set(OWN))],
-        state=query.word("state", {"", *SignatureState}),
+        q=search_text(values),
         sort=sort,
         ascending=_rises(sort, order),
         after=query.text("after", limit=40),
+        limit=query.number("limit", PAGE, 1, LONGEST_PAGE),
     )
+
+
+def search_text(values: QueryDict) -> str:
+    """The search, and the fields that once stood beside it. It is not judged here: the page shows what is wrong with it, and where."""
+    texts = [text for name in ("q", "text") for text in values.getlist(name) if text.strip()]
+    fields = [f"{name}:{_value(text.strip())}" for name in OLD_FIELDS for text in values.getlist(name) if text.strip()]
+    if len(texts) + len(fields) == 1:
+        return (texts + fields)[0].strip()
+    return " ".join([*(f"({text.strip()})" if "OR" in text else text.strip() for text in texts), *fields])
+
+
+def typed_search(values: QueryDict) -> str:
+    """A search that is being typed: a blank at its end says that a word is finished."""
+    return values.get("q", "")[:LONGEST_TYPED]
+
+
+def _value(text: str) -> str:
+    return text if PLAIN_VALUE.fullmatch(text) else quote(text)
 
 
 def _rises(sort: SignatureSort, order: str) -> bool:
@@ -65,16 +85,22 @@ def signature_query(wanted: SignatureFilter) -> Mapping[str, str]:
     """The filter as it stands in an address; what is usual is left out."""
     usual = _rises(wanted.sort, "")
     values = {
-        "q": wanted.text,
-        "lane": wanted.lane,
-        "kind": wanted.kind,
-        "own": next(word for word, own in OWN.items() if own is wanted.own),
-        "state": wanted.state,
+        "q": wanted.q,
         "sort": "" if wanted.sort is SignatureSort.LAST_SEEN else wanted.sort.value,
         "order": "" if wanted.ascending == usual else "up" if wanted.ascending else "down",
         "after": wanted.after,
+        "limit": "" if wanted.limit == PAGE else str(wanted.limit),
     }
     return {name: value for name, value in values.items() if value}
+
+
+def sort_word(wanted: SignatureFilter) -> str:
+    """The order as a view keeps it: what is usual is not said."""
+    return "" if wanted.sort is SignatureSort.LAST_SEEN else wanted.sort.value
+
+
+def view_name(values: QueryDict) -> str:
+    return values.get("name", "").strip()
 
 
 def sorted_by(wanted: SignatureFilter, sort: SignatureSort) -> SignatureFilter:
@@ -106,6 +132,10 @@ def log_params(values: QueryDict) -> LogParams:
 
 
 def compare_params(values: QueryDict) -> CompareParams:
-    """`?base=&head=`: public ids of runs."""
+    """`?base=&head=&lane=`: public ids of runs, hashes of commits or their beginnings, ids of CI runs."""
     query = Query(values)
-    return CompareParams(base=query.text("base", limit=40), head=query.text("head", limit=40))
+    return CompareParams(
+        base=query.text("base", limit=200),
+        head=query.text("head", limit=200),
+        lane=query.text("lane", limit=200),
+    )

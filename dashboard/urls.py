@@ -9,7 +9,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("dashboard.api.root")),
     path("", include("dashboard.hooks.urls")),
     path("", include("dashboard.pages.urls")),
+    path("", include("dashboard.pages.suppressions_urls")),
     path("", include("dashboard.pages.leak_urls")),
+    path("", include("dashboard.pages.triage_urls")),
+    path("", include("dashboard.pages.gate_urls")),
 ]
 
 handler400 = "dashboard.pages.errors.bad_request"

@@ -12,6 +12,7 @@ PATHS = {
     "outcome": "/p/{}/runs/{}/",
     "signature": "/p/{}/signatures/{}/",
     "log": "/p/{}/logs/{}/",
+    "suppression": "/p/{}/suppressions/{}/",
     "settings": "/p/{}/settings/",
 }
 SAFE = "/~:@!$&'()*+,;="  # what Django leaves as it is in a path

@@ -21,7 +21,7 @@ def answer(
 ) -> JSONObject:
     """Everything about one log. Without `frames` the stacks are left out, which are most of it."""
     with no_cycles():
-        reports = list(_reports(resolved(evidence.reports), ownership))
+        reports = list(_reports(resolved(evidence.reports, frames=evidence.frames), ownership))
     shown = [row | _stacks(report) for report, row in reports] if frames else [row for _, row in reports]
     return {
         "file": file,

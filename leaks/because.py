@@ -5,6 +5,7 @@ from collections.abc import Callable
 from leaks.blindness import blinders, narrowed
 from leaks.exit_codes import SIGNALS, meaning
 from leaks.rows.facts import Line
+from leaks.situation import stopped_builds as stopped
 from leaks.witnesses import Witnesses
 from leaks.words import MarkKind
 
@@ -14,6 +15,11 @@ AT_MOST = 5  # lines a person still reads
 
 def marked(*kinds: MarkKind) -> Pick:
     return lambda w: w.lines(*kinds)
+
+
+def stopped_builds(w: Witnesses) -> tuple[Line, ...]:
+    """What stopped the build first: the tests may have run what an earlier one left."""
+    return tuple(Line(mark.number, mark.text, mark.log) for mark in stopped(w)[:1])
 
 
 def findings(w: Witnesses) -> tuple[Line, ...]:
@@ -113,7 +119,7 @@ def together(*picks: Pick) -> Pick:
 
 def ending_with(last: Pick, pick: Pick) -> Pick:
     """What `pick` picks, and behind it what must not be lost among many lines."""
-    return lambda w: (*pick(w), *last(w))
+    return lambda w: tuple(dict.fromkeys((*pick(w), *last(w))))
 
 
 def first_of(*picks: Pick) -> Pick:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from leaks.rows.facts import Line
 from leaks.rules import DETECTOR_OF_KIND, OwnCode, Rule, parse_rule, too_broad
+from leaks.unseen import ON_WORDS, exit_code_tells, hidden_reports, idle_detectors
 from leaks.witnesses import OFF_WORDS, Witnesses
 from leaks.words import Detector, Flag, MarkKind
 
@@ -31,7 +32,6 @@ class Switch(NamedTuple):
     means: str = ""
 
 
-ON_WORDS = frozenset({"1", "true", "yes"})
 LEAK_SWITCHES = (
     Switch(Detector.LEAK, "detect_leaks", OFF_WORDS),
     Switch(Detector.LEAK, "leak_check_at_exit", OFF_WORDS),
@@ -83,9 +83,6 @@ FOR_ALL = (
 )
 # Where reports go if not to the console, by the variable that says so.
 ELSEWHERE = ("log_path", "log-file", "xml-file", "log-socket")
-# Detectors whose reports do not reach the exit code once they go on after one. UBSan does so unless told to halt.
-GOING_ON = frozenset({Detector.ADDRESS, Detector.UNDEFINED, Detector.VALGRIND, Detector.CUDA})
-EXIT_CODE_OPTIONS = {Detector.VALGRIND: "error-exitcode", Detector.CUDA: "error-exitcode"}
 
 
 def _set(w: Witnesses, switches: tuple[Switch, ...]) -> Iterator[Line]:
@@ -127,24 +124,12 @@ def _not_instrumented(w: Witnesses) -> bool:
 
 def _reports_elsewhere(w: Witnesses) -> bool:
     """Reports go to a file, no tool says a word here, and the exit code could not tell of them either."""
-    return _has_log_path(w) and not w.facts.tools and not _exit_code_tells(w)
+    return _has_log_path(w) and not w.facts.tools and not exit_code_tells(w)
 
 
 def _has_log_path(w: Witnesses) -> bool:
     paths = [values.get(name, "") for values in w.options.values() for name in ELSEWHERE]
     return any(path not in ("", "stderr", "stdout") for path in paths)
-
-
-def _exit_code_tells(w: Witnesses) -> bool:
-    masked = w.marks(MarkKind.MASKING) or any(values.get("exitcode") == "0" for values in w.options.values())
-    return w.exit_code is not None and not masked and not any(_goes_on(w, d) for d in GOING_ON & w.expected)
-
-
-def _goes_on(w: Witnesses, detector: Detector) -> bool:
-    if option := EXIT_CODE_OPTIONS.get(detector):  # these tools leave the exit code alone unless told otherwise
-        return w.option(detector, option) in (None, "0")
-    by_default = detector is Detector.UNDEFINED and w.option(detector, "halt_on_error") is None
-    return by_default or w.switched_off(detector, "halt_on_error")
 
 
 def _canary_missing(w: Witnesses) -> bool:
@@ -226,6 +211,20 @@ BLINDERS: tuple[Blinder, ...] = (
         _reports_elsewhere,
         _why_nothing_arrives,
         "Reports go to a file that did not arrive, and the exit code does not tell of them either.",
+    ),
+    Blinder(
+        "output_hidden",
+        None,
+        lambda w: bool(hidden_reports(w)),
+        hidden_reports,
+        "The test runner does not show what passing tests print, and a report would not have made its test fail.",
+    ),
+    Blinder(
+        "detector_not_run",
+        None,
+        lambda w: bool(idle_detectors(w)),
+        idle_detectors,
+        "A tool that the lane expects to watch the tests did not run, or another one ran in its place.",
     ),
     Blinder(
         "suppression_too_broad",

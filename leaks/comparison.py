@@ -5,9 +5,9 @@ shown is unknown, never fixed: it died before the leak check, ran fewer tests, o
 """
 
 from collections.abc import Callable, Mapping
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from leaks.detecting import detecting_options, differences, ran_fewer_tests
 from leaks.folding import has_verdict, suppressed_total_grew
 from leaks.hiding import explaining
 from leaks.rows.comparison import Compared, Side, SignatureChange
@@ -15,37 +15,6 @@ from leaks.rows.facts import Judgement, LogFacts
 from leaks.situation import executed
 from leaks.words import Change, Comparison, Flag, Reason, Verdict
 
-DETECTING_PREFIXES = ("detect_", "use_")
-DETECTING = frozenset(
-    {
-        "leak_check_at_exit",
-        "max_leaks",
-        "suppressions",
-        "halt_on_error",
-        "fast_unwind_on_malloc",
-        "malloc_context_size",
-    }
-)
-# A default that is spelled out is no difference. By variable where tools differ.
-DEFAULTS = {
-    "detect_leaks": "1",
-    "leak_check_at_exit": "1",
-    "max_leaks": "0",
-    "suppressions": "",
-    "fast_unwind_on_malloc": "1",
-    "malloc_context_size": "30",
-    "use_stacks": "1",
-    "use_globals": "1",
-    "use_registers": "1",
-    "use_tls": "1",
-    "use_root_regions": "1",
-    "use_unaligned": "0",
-    "use_poisoned": "0",
-    "detect_odr_violation": "2",
-    "detect_invalid_pointer_pairs": "0",
-}
-HALTS_BY_DEFAULT = {"ASAN_OPTIONS": "1", "MSAN_OPTIONS": "1"}
-YES_NO = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 ONLY_UNKNOWN = "only_unknown"  # nothing is proven, and still it is told what is unknown
 
 
@@ -65,26 +34,6 @@ class Row(NamedTuple):
     sentence: str
 
 
-def detecting_options(options: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:
-    """The options that change what is detected, defaults left out, a file by its name alone."""
-    rows = ((var, name, _plain(name, value)) for var, values in options.items() for name, value in values.items())
-    return {(var, name): value for var, name, value in rows if _detects(name) and value != _default(var, name)}
-
-
-def _detects(name: str) -> bool:
-    return name in DETECTING or name.startswith(DETECTING_PREFIXES)
-
-
-def _default(variable: str, name: str) -> str | None:
-    return HALTS_BY_DEFAULT.get(variable, "0") if name == "halt_on_error" else DEFAULTS.get(name)
-
-
-def _plain(name: str, value: str) -> str:
-    if name == "suppressions":
-        return PurePosixPath(value.replace("\\", "/")).name
-    return YES_NO.get(value.lower(), value)
-
-
 def changes_between(base: Side, head: Side) -> tuple[SignatureChange, ...]:
     """One row a signature, in the order of the words of `Change`, then by name."""
     names = base.signatures.keys() | head.signatures.keys()
@@ -96,7 +45,8 @@ def changes_between(base: Side, head: Side) -> tuple[SignatureChange, ...]:
 def _change(name: str, base: Side, head: Side) -> SignatureChange:
     before, after = base.signatures.get(name), head.signatures.get(name)
     change = _change_word(name, base, head)
-    return SignatureChange(name, change, before, after, CHANGE_SENTENCES[change])
+    sentence = why_unknown(name, base, head) if change is Change.UNKNOWN else CHANGE_SENTENCES[change]
+    return SignatureChange(name, change, before, after, sentence)
 
 
 def _change_word(name: str, base: Side, head: Side) -> Change:
@@ -115,13 +65,32 @@ def could_have_shown(name: str, base: Side, head: Side) -> bool:
     A leak shows in the leak check, after the tests; any other finding once the tests have run. Which test a finding hangs on is
     seldom told, so the head must have run as many as the base.
     """
-    checked = head.leak_check_done or not base.signatures[name].leak
-    return head.tests_complete and checked and not ran_fewer_tests(base, head) and name not in head.hides
+    return not why_unknown(name, base, head)
 
 
-def ran_fewer_tests(base: Side, head: Side) -> bool:
-    return base.tests is not None and head.tests is not None and head.tests < base.tests
+def why_unknown(name: str, base: Side, head: Side) -> str:
+    """Why the head could not have shown a signature of the base; empty where it could."""
+    return next((sentence for holds, sentence in WHY_UNKNOWN if holds(name, base, head)), "")
 
+
+WHY_UNKNOWN: tuple[tuple[Callable[[str, Side, Side], bool], str], ...] = (
+    (
+        lambda name, _base, head: name in head.hides,
+        "Found at the base; a suppression rule of the head matches it, so it would not be shown.",
+    ),
+    (
+        lambda _name, _base, head: not head.tests_complete,
+        "Found at the base; the head ended before its tests were through.",
+    ),
+    (
+        lambda _name, base, head: ran_fewer_tests(base, head),
+        "Found at the base; the head ran fewer tests, so that the one which shows it may be missing.",
+    ),
+    (
+        lambda name, base, head: base.signatures[name].leak and not head.leak_check_done,
+        "Found at the base; the head ended before its leak check.",
+    ),
+)
 
 CHANGE_SENTENCES: Mapping[Change, str] = {
     Change.INTRODUCED: "Found at the head and not at the base.",
@@ -184,9 +153,12 @@ COMPARISONS: tuple[Row, ...] = (
 def compare(base: Side, head: Side) -> Compared:
     pair = Pair(base, head, changes_between(base, head))
     row = next(row for row in COMPARISONS if row.holds(pair))
-    if row.result is Comparison.NOT_COMPARABLE and row.rule != ONLY_UNKNOWN:
-        return Compared(row.result, row.rule, row.sentence)
-    return Compared(row.result, row.rule, row.sentence, pair.changes, hidden_between(pair))
+    if row.result is not Comparison.NOT_COMPARABLE:
+        return Compared(row.result, row.rule, row.sentence, pair.changes, hidden_between(pair))
+    apart = differences(base, head)
+    if row.rule != ONLY_UNKNOWN:
+        return Compared(row.result, row.rule, row.sentence, differences=apart)
+    return Compared(row.result, row.rule, row.sentence, pair.changes, hidden_between(pair), apart)
 
 
 def hidden_between(pair: Pair) -> tuple[str, ...]:

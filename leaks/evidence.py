@@ -62,8 +62,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All of one log. Reports stand in the order of their first lines."""
+    """All of one log. Reports stand in the order of their first lines, and share their frames: `frames` are all of them and perhaps more,
+    each object once."""
 
     reports: tuple[Report, ...] = ()
     facts: LogFacts = field(default_factory=LogFacts)
     notes: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = field(default=(), compare=False, repr=False)

@@ -52,11 +52,12 @@ def _exit_masked(j: Judged) -> bool:
 
 
 def _ci_contradicts_run(j: Judged) -> bool:
-    """A time-out that the CI calls a failure is no contradiction: the step was red."""
+    """A time-out that the CI calls a failure is no contradiction: the step was red. Failed tests behind its success are one."""
     if j.s.ci is CiWord.NONE or (j.s.ci, j.claim) == (CiWord.FAILURE, EffectiveClaim.TIMED_OUT):
         return False
     red_yet_zero = j.claim is EffectiveClaim.FAILURE and j.s.exit is Exit.ZERO
-    green_yet_red = j.claim is EffectiveClaim.SUCCESS and j.w.log_exit not in (None, 0)
+    failed = j.s.summary in (Summary.FAILED, Summary.KILLED)
+    green_yet_red = j.claim is EffectiveClaim.SUCCESS and (j.w.log_exit not in (None, 0) or failed)
     return SAYS[j.s.ci] is not j.claim or red_yet_zero or green_yet_red
 
 

@@ -106,11 +106,16 @@ def combine_parts(parts: Sequence[PartJudgement]) -> Judgement:
 
 
 def missing_parts(parts: Iterable[PartJudgement]) -> int:
-    """How many parts are announced and not there. Parts are counted by their index, whether it starts at 0 or at 1."""
+    """How many parts are announced and not there. Parts are counted by their index, whether it starts at 0 or at 1.
+
+    An index announces those below it, also where nobody says how many there are.
+    """
     rows = list(parts)
     announced = max((part.of or 0 for part in rows), default=0)
     there = {part.index if part.index is not None else part.name for part in rows}
-    return max(0, announced - len(there))
+    indices = {part.index for part in rows if part.index is not None}
+    below = max(indices, default=0) + (0 in indices) - len(indices)
+    return max(0, announced - len(there), below)
 
 
 def _because(parts: Sequence[PartJudgement], verdict: Verdict) -> tuple[Line, ...]:

@@ -1,4 +1,4 @@
-"""The red-first gate: red before for the stated reason, green after under the same options. A table; the first row decides.
+"""The red-first gate: red before for the stated reason, green after under the same or wider detection. A table; the first row decides.
 
 A finding after is a failure. Whatever else keeps the proof from holding makes the gate invalid: it says nothing about the fix.
 """
@@ -6,9 +6,10 @@ A finding after is a failure. Whatever else keeps the proof from holding makes t
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from leaks.comparison import could_have_shown, detecting_options, ran_fewer_tests
+from leaks.comparison import could_have_shown
+from leaks.detecting import as_wide, option_differences, ran_fewer_tests, suppression_differences
 from leaks.folding import suppressed_total_grew
-from leaks.rows.comparison import Side
+from leaks.rows.comparison import Difference, Side
 from leaks.rows.gate import Gated
 from leaks.words import Flag, GateReason, GateResult, Reason, Verdict
 
@@ -19,13 +20,16 @@ UNPROVEN = frozenset({Verdict.NO_VERDICT, Verdict.BLINDED})
 class Proof(NamedTuple):
     """The facts that the table asks for.
 
-    `stated`: a signature is stated, or BEFORE shows one. `stated_shown`: BEFORE shows all that are stated. `remains`: AFTER shows a signature
-    of BEFORE, or has lost its reports. `suppressed`: AFTER hides more than BEFORE, or a rule of it matches what is stated. `could_show`: AFTER
-    would show what is stated if it were still there.
+    `masked`: BEFORE exited with 0 over its finding, so that no lane was red. `untested`: BEFORE ran no test. `stated`: a signature is stated,
+    or BEFORE shows one. `stated_shown`: BEFORE shows all that are stated. `remains`: AFTER shows a signature of BEFORE, or has lost its reports.
+    `suppressed`: AFTER hides more than BEFORE, or a rule of it matches what is stated. `could_show`: AFTER would show what is stated if it
+    were still there. `as_wide`: AFTER looked for as much as BEFORE, and suppresses no more.
     """
 
     same_lane: bool
     before: Verdict
+    masked: bool
+    untested: bool
     stated: bool
     stated_shown: bool
     after: Verdict
@@ -36,7 +40,7 @@ class Proof(NamedTuple):
     too_broad: bool
     suppressed: bool
     could_show: bool
-    same_options: bool
+    as_wide: bool
 
 
 class Row(NamedTuple):
@@ -56,10 +60,11 @@ GATE: tuple[Row, ...] = (
     Row(GateReason.BEFORE_NO_FINDING,
         lambda p: p.before is Verdict.CLEAN or (p.before is Verdict.FINDINGS and not p.stated),
         "The run before shows no finding that a fix could take away."),
-    Row(GateReason.BEFORE_NO_VERDICT, lambda p: p.before in UNPROVEN,
-        "The run before proved nothing."),
-    Row(GateReason.BEFORE_OTHER_REASON, lambda p: p.before is not Verdict.FINDINGS or not p.stated_shown,
-        "The run before was red for another reason than the finding that is to be fixed."),
+    Row(GateReason.BEFORE_NO_VERDICT, lambda p: p.before in UNPROVEN or p.untested,
+        "The run before proved nothing, or ran no test."),
+    Row(GateReason.BEFORE_OTHER_REASON,
+        lambda p: p.before is not Verdict.FINDINGS or p.masked or not p.stated_shown,
+        "The run before was red for another reason than the finding that is to be fixed, or was not red at all."),
     Row(GateReason.FINDING_REMAINS, lambda p: p.after is Verdict.FINDINGS and p.remains,
         "The run after still shows a finding of the run before."),
     Row(GateReason.NEW_FINDING, lambda p: p.after is Verdict.FINDINGS,
@@ -74,10 +79,10 @@ GATE: tuple[Row, ...] = (
         "Suppressions hide more in the run after than before: what is hidden is not fixed."),
     Row(GateReason.AFTER_NO_VERDICT, lambda p: p.after is not Verdict.CLEAN or not p.could_show,
         "The run after is not clean, or ran fewer tests than the run before, so that it does not prove the fix."),
-    Row(GateReason.OPTIONS_DIFFER, lambda p: not p.same_options,
-        "The runs had different detectors or options of detection."),
+    Row(GateReason.OPTIONS_DIFFER, lambda p: not p.as_wide,
+        "The run after had fewer detectors, other options of detection, or suppressed more."),
     Row(GateReason.PROVEN, lambda _: True,
-        "Red before for the stated reason, and clean after in the same lane under the same options."),
+        "Red before for the stated reason, and clean after in the same lane under the same or wider detection."),
 )
 # fmt: on
 
@@ -86,7 +91,16 @@ def gate(before: Side, after: Side, signatures: Iterable[str] = ()) -> Gated:
     """Whether the runs prove a fix of `signatures`; without any, of all that BEFORE shows."""
     stated = tuple(sorted(set(signatures))) or tuple(sorted(before.signatures))
     row = deciding_row(proof_of(before, after, stated))
-    return Gated(result_of(row.reason), row.reason, row.sentence, stated)
+    apart = () if as_wide(before, after) else differences_between(before, after)
+    return Gated(result_of(row.reason), row.reason, row.sentence, stated, apart)
+
+
+def differences_between(before: Side, after: Side) -> tuple[Difference, ...]:
+    """In what the run after looked for something else."""
+    lost = ", ".join(sorted(before.detectors - after.detectors))
+    detectors = (Difference("detectors", lost, "without them"),) if lost else ()
+    options = option_differences(before.options, after.options)
+    return (*detectors, *options, *suppression_differences(before, after))
 
 
 def deciding_row(proof: Proof) -> Row:
@@ -104,6 +118,8 @@ def proof_of(before: Side, after: Side, stated: tuple[str, ...]) -> Proof:
     return Proof(
         same_lane=before.lane == after.lane,
         before=before.verdict,
+        masked=Flag.EXIT_MASKED in before.flags,
+        untested=before.tests == 0,
         stated=bool(stated),
         stated_shown=shown >= set(stated),
         after=after.verdict,
@@ -116,8 +132,7 @@ def proof_of(before: Side, after: Side, stated: tuple[str, ...]) -> Proof:
         could_show=not after.cut
         and not ran_fewer_tests(before, after)
         and all(could_have_shown(name, before, after) for name in stated if name in shown),
-        same_options=before.detectors == after.detectors
-        and detecting_options(before.options) == detecting_options(after.options),
+        as_wide=as_wide(before, after),
     )
 
 

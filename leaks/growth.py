@@ -14,7 +14,8 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from leaks.rows.growth import Grown, Point
+from leaks.rows.growth import Fit, Grown, Point
+from leaks.slopes import slope
 from leaks.words import Growth
 
 WORKLOAD = re.compile(r"(?:\w{0,100}_)?(?:ITERS|ITERATIONS)", re.ASCII)
@@ -48,7 +49,8 @@ def grow(points: Iterable[Point]) -> Grown:
         return Grown(Growth.NOT_MEASURED, SENTENCES[Growth.NOT_MEASURED], rows)
     growing = [series for series in measured if _grows(series)]
     growth = Growth.GROWS if growing else Growth.CONSTANT
-    return Grown(growth, SENTENCES[growth], rows, _per_unit(growing[0]) if growing else None)
+    told = growing[0] if growing else max(measured, key=len)
+    return Grown(growth, SENTENCES[growth], rows, _per_unit(told) if growing else None, _fit(told))
 
 
 SENTENCES = {
@@ -126,6 +128,23 @@ def _per_unit(series: Sequence[Point]) -> float:
     levels = _levels(series)
     first, last = levels[0], levels[-1]
     return (last.bytes - first.bytes) / (last.work - first.work)
+
+
+def _fit(series: Sequence[Point]) -> Fit | None:
+    works = [point.work for point in series]
+    line = slope(works, [point.bytes for point in series])
+    if line is None:
+        return None
+    return Fit(
+        scale=series[0].scale,
+        lanes=tuple(sorted({point.lane for point in series})),
+        least=min(works),
+        most=max(works),
+        runs=len(series),
+        levels=len(set(works)),
+        bytes=line,
+        objects=slope(works, [point.objects for point in series]),
+    )
 
 
 def _number(text: str) -> float | None:

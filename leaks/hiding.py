@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from leaks.rows.comparison import Measure
-from leaks.rules import Rule, matches
+from leaks.rule_patterns import matches
+from leaks.rules import Rule
 
 # The runtime of LeakSanitizer drops a leak when a rule matches the function, the file or the module of one of its frames.
 LEAK_KINDS = frozenset({"leak", ""})  # the table of used rules prints them without their kind

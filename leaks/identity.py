@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 from leaks.evidence import Frame
@@ -29,10 +30,14 @@ class Identity(NamedTuple):
     own_frame: Frame | None
 
 
+# What a NamedTuple's own call does, without the detour through Python: a large log has tens of thousands of them.
+_new = partial(tuple.__new__, Identity)
+
+
 def made(family: str, tokens: Iterable[str], title: str, own_frame: Frame | None) -> Identity:
     text = "\n".join((family, *tokens))
     digest = hashlib.sha256(f"{RECIPE}\n{text}".encode()).hexdigest()
-    return Identity(RECIPE, digest, f"LKS-{digest[:DIGITS].upper()}", family, title, text, own_frame)
+    return _new((RECIPE, digest, f"LKS-{digest[:DIGITS].upper()}", family, title, text, own_frame))
 
 
 def name_token(frame: Frame) -> str:

@@ -8,9 +8,10 @@ write rows still cannot forge an entry. What a chain cannot show by itself is a 
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
@@ -36,6 +37,19 @@ class Head:
 
     sequence: int
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one of several entries says; they share actor and time. `details` and `evidence` hold what JSON can hold."""
+
+    subject_kind: str
+    subject: str
+    what: str
+    reason: str = ""
+    evidence: Sequence[Any] = ()
+    not_measured: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 def record(
@@ -70,23 +84,51 @@ def record(
     raise JournalBusy(f"The journal of {project.slug} is busy; try again.")
 
 
+def record_many(
+    project: Project, actor: Actor, entries: Sequence[Entry], *, at: datetime | None = None
+) -> list[Decision]:
+    """Append entries that belong together: they follow each other without another one in between. In the transaction of the change."""
+    moment, who = at or timezone.now(), _actor_fields(actor)
+    drafts = [_draft(project, entry, moment, who) for entry in entries]
+    for _ in range(TRIES):
+        if not drafts or _append_all(project, drafts):
+            return drafts
+    raise JournalBusy(f"The journal of {project.slug} is busy; try again.")
+
+
 def head(project: Project) -> Head:
     """The last sequence and hash: stands on every export."""
     last = Decision.objects.filter(project=project).order_by("-sequence").values_list("sequence", "hash").first()
     return Head(*last) if last else Head(0, "")
 
 
-def verify(project: Project, kept: Head | None = None) -> list[str]:
-    """Every fault of the chain as a sentence; `kept` is a head noted earlier, which must still be a part of it."""
+def verify(project: Project, kept: Head | None = None, exported: Mapping[int, str] = MappingProxyType({})) -> list[str]:
+    """Every fault of the chain as a sentence.
+
+    `kept` is a head noted earlier, which must still be a part of it; `exported`: sequence → hash of entries that were exported earlier.
+    """
     faults: list[str] = []
-    before, sequence, seen_kept = "", 0, kept is None or kept.sequence == 0
+    before, sequence, missing = "", 0, _outside(kept, exported)
     for entry in Decision.objects.filter(project=project).order_by("sequence").iterator(chunk_size=500):
         faults += _faults_of(entry, sequence + 1, before, project.slug)
-        seen_kept = seen_kept or (kept is not None and (entry.sequence, entry.hash) == (kept.sequence, kept.hash))
+        if missing.get(entry.sequence) == entry.hash:
+            del missing[entry.sequence]
         before, sequence = entry.hash, entry.sequence
-    if kept is not None and not seen_kept:
-        faults.append(f"entry {kept.sequence} with the hash kept outside is missing: the tail was cut or rewritten")
-    return faults
+    return faults + [_missing(number, sequence) for number in sorted(missing)]
+
+
+def _outside(kept: Head | None, exported: Mapping[int, str]) -> dict[int, str]:
+    wanted = dict(exported)
+    if kept is not None:
+        wanted[kept.sequence] = kept.hash
+    wanted.pop(0, None)  # the head of an empty journal is no entry
+    return wanted
+
+
+def _missing(number: int, last: int) -> str:
+    if number > last:
+        return f"entry {number} with the hash kept outside is missing: the tail was cut or rewritten"
+    return f"entry {number} is another one than was kept outside: the tail was cut or rewritten from there or before"
 
 
 def _append(draft: Decision) -> bool:
@@ -102,6 +144,39 @@ def _append(draft: Decision) -> bool:
         if not Decision.objects.filter(project=draft.project, sequence=draft.sequence).exists():
             raise
         draft.pk = None
+        return False
+    return True
+
+
+def _draft(project: Project, entry: Entry, at: datetime, who: Mapping[str, Any]) -> Decision:
+    return Decision(
+        project=project,
+        subject_kind=entry.subject_kind,
+        subject=entry.subject,
+        what=entry.what,
+        reason=_text(entry.reason),
+        evidence=_plain(list(entry.evidence)),
+        not_measured=_text(entry.not_measured),
+        details=_plain(dict(entry.details)),
+        at=at,
+        **who,
+    )
+
+
+def _append_all(project: Project, drafts: list[Decision]) -> bool:
+    last = head(project)
+    for draft in drafts:
+        draft.sequence, draft.previous = last.sequence + 1, last.hash
+        draft.hash = entry_hash(draft, project.slug)
+        last = Head(draft.sequence, draft.hash)
+    try:
+        with transaction.atomic():
+            Decision.objects.bulk_create(drafts)
+    except IntegrityError:
+        if not Decision.objects.filter(project=project, sequence=drafts[0].sequence).exists():
+            raise
+        for draft in drafts:
+            draft.pk = None
         return False
     return True
 

@@ -124,9 +124,8 @@ def _later(outcome: LaneOutcome, since: datetime) -> list[tuple[int, datetime]]:
 
 def _known_otherwise(outcome: LaneOutcome, traits: set[str]) -> dict[str, datetime]:
     """Trait → when another outcome of the lane first shows it."""
-    others = Report.objects.filter(own=True, log__part__outcome__lane_id=outcome.lane_id).exclude(
-        log__part__outcome=outcome
-    )
+    counted = {"log__part__outcome__lane_id": outcome.lane_id, "log__part__outcome__withdrawn_at": None}
+    others = Report.objects.filter(own=True, **counted).exclude(log__part__outcome=outcome)
     programs = {"stack__places__frame__function": ENTRY, "stack__places__frame__module__in": list(traits)}
     found = (
         _first(others.filter(key__text__in=list(traits)), "key__text"),

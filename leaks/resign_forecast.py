@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from leaks import recipes
+from leaks import key_rules, recipes
+from leaks.lineage import roots_of, slices
 from leaks.models import Project, Report, Signature, SignatureKey
 from leaks.own import Ownership
 from leaks.resign_plan import Change, Flow, Holder, Place, Plan, changes, plan
@@ -17,7 +18,6 @@ from leaks.symbol_names import ProjectSymbols
 from leaks.words import SignatureState
 
 AT_ONCE = 500
-DEEPEST = 50  # links from one signature to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,16 @@ def _forecast(
     # A key that no report leads to any more still says whose its place is.
     flows += [Flow(key.pk, where, 0, unchanged=True) for where, key in there.items() if key.pk not in keys]
     holders = _holders(keys | {key.pk for key in there.values()})
-    made = plan(flows, holders)
+    made = plan(flows, holders, _claimed(project, named, there))
     changed = sum(flow.reports for flow in flows if not flow.unchanged)
     return Forecast(read, changed, cut, named, made, changes(flows, holders, made))
+
+
+def _claimed(project: Project, named: Mapping[Place, Named], there: Mapping[Place, SignatureKey]) -> dict[Place, int]:
+    """Places that are new and that a rule of the project gives away, as it would for a digest."""
+    return key_rules.claimed(
+        project.pk, {where: one.identity.text for where, one in named.items() if where not in there}
+    )
 
 
 def _flow(key: int, where: Place, reports: int, there: Mapping[Place, SignatureKey]) -> Flow:
@@ -110,33 +117,14 @@ def _holders(keys: Iterable[int]) -> dict[int, Holder]:
 
 def _signatures_of(keys: list[int]) -> dict[int, int]:
     leads: dict[int, int] = {}
-    for some in _slices(keys):
+    for some in slices(keys):
         leads.update(SignatureKey.objects.filter(pk__in=some).values_list("pk", "signature_id"))
     return leads
 
 
-def roots_of(signatures: Iterable[int]) -> dict[int, int]:
-    """Signature → the one it was merged into in the end, itself where it was not."""
-    roots = {pk: pk for pk in signatures}
-    for _ in range(DEEPEST):
-        merged = _merged_into(set(roots.values()))
-        if not merged:
-            break
-        roots = {pk: merged.get(root, root) for pk, root in roots.items()}
-    return roots
-
-
-def _merged_into(signatures: set[int]) -> dict[int, int]:
-    merged: dict[int, int] = {}
-    for some in _slices(sorted(signatures)):
-        rows = Signature.objects.filter(pk__in=some, merged_into__isnull=False)
-        merged.update(rows.values_list("pk", "merged_into_id"))
-    return merged
-
-
 def _as_holders(signatures: set[int]) -> dict[int, Holder]:
     holders: dict[int, Holder] = {}
-    for some in _slices(sorted(signatures)):
+    for some in slices(sorted(signatures)):
         gathered = set(Signature.objects.filter(merged_into__in=some).values_list("merged_into_id", flat=True))
         rows = Signature.objects.filter(pk__in=some)
         holders.update({row.pk: _holder(row, gathered=row.pk in gathered) for row in rows})
@@ -146,7 +134,3 @@ def _as_holders(signatures: set[int]) -> dict[int, Holder]:
 def _holder(row: Signature, *, gathered: bool) -> Holder:
     taken_up = gathered or bool(row.owner_id or row.issue_url) or row.state != SignatureState.UNTRIAGED
     return Holder(row.pk, row.public_id, taken_up, row.first_seen_at)
-
-
-def _slices(ids: list[int]) -> Iterator[list[int]]:
-    return (ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE))

@@ -5,10 +5,11 @@ Keys move, never sightings. Each move is a row, so that the way back is known.
 
 from collections.abc import Iterable
 
-from leaks import marks
+from leaks import marks, trail
 from leaks.identity import Identity
-from leaks.models import KeyMove, Link, Report, Resign, Signature, SignatureKey
-from leaks.resign_forecast import Forecast, roots_of
+from leaks.lineage import roots_of
+from leaks.models import Decision, KeyMove, Link, Report, Resign, Signature, SignatureKey
+from leaks.resign_forecast import Forecast
 from leaks.resign_plan import Place
 from leaks.store_keys import Named, make_keys, make_signatures
 
@@ -106,6 +107,15 @@ def _follow(link: Link, keys: Iterable[SignatureKey], into: int) -> Iterable[Key
 
 
 # --- Back ------------------------------------------------------------------------------------------------------------
+
+
+def moved_since(resign: Resign) -> Decision | None:
+    """A decision that moved keys of this re-sign since then, and holds: going back under it would leave its keys in the wrong place."""
+    moves = KeyMove.objects.filter(resign=resign).values_list("key__recipe", "key__hash")
+    names = {f"{recipe}:{hash_}" for recipe, hash_ in moves}
+    started = Decision.objects.filter(project=resign.project_id, at__gte=resign.asked_at).order_by("sequence").first()
+    later = trail.key_moves(resign.project, after=started.sequence - 1) if names and started else []
+    return next((one for one in later if names & set(one.details.get("keys", ()))), None)
 
 
 def restore_keys(resign: Resign) -> None:

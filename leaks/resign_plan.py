@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 Place = tuple[str, str]
 
@@ -59,10 +60,12 @@ class Plan:
     heirs: Mapping[int, Place]
 
 
-def plan(flows: Iterable[Flow], holders: Mapping[int, Holder]) -> Plan:
-    """`holders`: key → its signature, links already followed."""
+def plan(
+    flows: Iterable[Flow], holders: Mapping[int, Holder], claimed: Mapping[Place, int] = MappingProxyType({})
+) -> Plan:
+    """`holders`: key → its signature, links already followed. `claimed`: places that a rule gives to a signature before all others."""
     ordered = sorted(flows, key=lambda flow: _rank(flow, holders[flow.key]))
-    given: dict[Place, int] = {}
+    given: dict[Place, int] = dict(claimed)
     heirs: dict[int, Place] = {}
     for flow in ordered:
         holder = holders[flow.key].id

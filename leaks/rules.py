@@ -1,33 +1,35 @@
-"""Runtime suppression rules: what one says, which text its pattern matches, and whether it is too broad to prove anything.
+"""Runtime suppression rules: what a file of them says, and whether a rule is too broad to prove anything.
 
-A pattern of the sanitizers is a substring test with `*`, `^` and `$`; Valgrind's rules are blocks in braces with one frame a line.
+The sanitizers' rules are lines `type:pattern`; Valgrind's are blocks in braces with one frame a line. How a pattern matches stands in
+`leaks.rule_patterns`, what it is held against in `leaks.rule_frames` and `leaks.rules_valgrind`.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from leaks.words import Detector
+from leaks.rule_patterns import matches
+from leaks.rule_types import DETECTOR_OF_KIND, SUPPRESSOR_OF_TYPE, Suppressor
+
+# Who asks for rules wants the matcher and the table of detectors too.
+__all__ = [
+    "BREADTHS",
+    "DETECTOR_OF_KIND",
+    "OwnCode",
+    "Rule",
+    "matches",
+    "parse_rule",
+    "parse_rules",
+    "suppressor_of",
+    "too_broad",
+]
 
 KIND = re.compile(r"[a-z][a-z_-]+")
 ALLOCATORS = frozenset({"malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc", "_Znwm", "_Znam"})
-
-DETECTOR_OF_KIND = {
-    "leak": Detector.LEAK,
-    "race": Detector.THREAD,
-    "race_top": Detector.THREAD,
-    "thread": Detector.THREAD,
-    "mutex": Detector.THREAD,
-    "deadlock": Detector.THREAD,
-    "signal": Detector.THREAD,
-    "called_from_lib": Detector.THREAD,
-    "interceptor_name": Detector.ADDRESS,
-    "interceptor_via_fun": Detector.ADDRESS,
-    "interceptor_via_lib": Detector.ADDRESS,
-    "odr_violation": Detector.ADDRESS,
-    "valgrind": Detector.VALGRIND,
-}
+LEADING, TRAILING = " \t", " \t\r"  # what the sanitizers cut off a line
+BLOCK, BLOCK_END = "{", "}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,43 +63,42 @@ def parse_rule(text: str, line: int = 0) -> Rule:
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    """The rules of a whole file, comments and blank lines left out."""
+    """The rules of a whole file, comments and blank lines left out. A line of no known type keeps the word that it has."""
     rules: list[Rule] = []
     block: list[str] = []
-    for number, raw in enumerate(text.splitlines(), start=1):
+    start = 0
+    for number, raw in enumerate(lines_of(text), start=1):
         line = raw.strip()
         if not line or line.startswith("#"):
             continue
-        if block or line.startswith("{"):
-            block.append(line)
-            if line.endswith("}"):
-                rules.append(parse_rule("\n".join(block), number - len(block) + 1))
-                block = []
-        else:
-            rules.append(parse_rule(line, number))
-    return tuple(rules)
-
-
-def matches(pattern: str, text: str) -> bool:
-    """The runtime's own matcher: each piece is searched from where the piece before ended, first hit, no way back."""
-    if not text:
-        return False
-    anchored = pattern.startswith("^")
-    rest = pattern[1:] if anchored else pattern
-    star = False
-    while rest:
-        if rest[0] == "*":
-            rest, anchored, star = rest[1:], False, True
+        if not block and not line.startswith(BLOCK):
+            rules.append(line_rule(raw.lstrip(LEADING).rstrip(TRAILING), number))
             continue
-        if rest[0] == "$":
-            return not text or star
-        piece = _piece(rest)
-        found = text.find(piece) if text else -1
-        if found < 0 or (anchored and found):
-            return False
-        text, rest = text[found + len(piece) :], rest[len(piece) :]
-        anchored = star = False
-    return True
+        start = start if block else number
+        block.append(line)
+        if line == BLOCK_END or (len(block) == 1 and line.endswith(BLOCK_END)):
+            rules.append(parse_rule("\n".join(block), start))
+            block = []
+    return (*rules, *([parse_rule("\n".join(block), start)] if block else []))
+
+
+def lines_of(text: str) -> list[str]:
+    """As the runtimes see them: only a line feed ends a line, and a NUL ends the file."""
+    return text.partition("\0")[0].split("\n")
+
+
+def line_rule(line: str, number: int) -> Rule:
+    """A line of a sanitizer's file: a known type, a colon, and all the rest is the pattern, blanks and `#` included."""
+    kind, colon, pattern = line.partition(":")
+    if colon and kind in SUPPRESSOR_OF_TYPE:
+        return Rule(kind, (pattern,), line, number)
+    return parse_rule(line, number)
+
+
+def suppressor_of(rules: Iterable[Rule]) -> Suppressor | None:
+    """The runtime that a file is for, by the types of its rules; of several the one with the most."""
+    found = Counter(SUPPRESSOR_OF_TYPE[rule.kind] for rule in rules if rule.kind in SUPPRESSOR_OF_TYPE)
+    return found.most_common(1)[0][0] if found else None
 
 
 def too_broad(rule: Rule, own: OwnCode) -> str | None:
@@ -146,12 +147,6 @@ def qualifier(function: str) -> str:
 
 def _says_something(pattern: str) -> bool:
     return bool(pattern.strip("*^$ ")) and pattern not in ALLOCATORS
-
-
-def _piece(rest: str) -> str:
-    """The literal text up to the next `*` or `$`."""
-    ends = [end for end in (rest.find("*"), rest.find("$")) if end >= 0]
-    return rest[: min(ends)] if ends else rest
 
 
 def _valgrind_patterns(block: str) -> tuple[str, ...]:

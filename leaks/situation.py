@@ -3,6 +3,8 @@
 Each fact is read off the witnesses by one function here; the tables see nothing else, so that all their combinations can be counted.
 """
 
+import math
+import re
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -60,6 +62,7 @@ class Situation(NamedTuple):
     kill_mark: bool
     summary: Summary
     build_broke: bool
+    stale: bool  # a build stopped, and the tests behind it may have run what an earlier one left
     infrastructure: bool
     crashed: bool
     truncated: bool
@@ -83,6 +86,13 @@ SIGNAL_EXITS = frozenset({*range(132, 137), 139, *DEATHS_ON_WINDOWS})
 KILL_EXITS = frozenset({137, 143})
 CUDA_OPTION = "protect_shadow_gap"  # ASan and CUDA live together only with this one off
 
+# A line that a compiler prints, and no build stops: a probe of configure or of a Makefile, and a checker of the sources, which names
+# its check behind the sentence.
+NO_BUILD = re.compile(
+    r"CMakeTmp|CMakeScratch|conftest|meson-private|unrecognized command|[Uu]nknown argument"
+    r"|\[(?!-W|-f)[a-z][\w.]*-[\w.-]+(?:,[\w.,-]*)?\]\s*$"
+)
+
 
 def situate(w: Witnesses) -> Situation:
     return Situation(
@@ -101,6 +111,7 @@ def situate(w: Witnesses) -> Situation:
         kill_mark=bool(w.marks(MarkKind.KILLED)),
         summary=summary_word(w.facts.tests),
         build_broke=build_broke(w),
+        stale=bool(stopped_builds(w)),
         infrastructure=infrastructure(w),
         crashed=bool(w.marks(MarkKind.TEST_CRASHED)),
         truncated=truncated(w),
@@ -194,6 +205,19 @@ def build_unfinished(w: Witnesses) -> bool:
     if build is None:
         return False
     return (build.percent if build.percent is not None else 100) < 100
+
+
+def stopped_builds(w: Witnesses) -> tuple[Mark, ...]:
+    """What stopped a build before the first test of its log, unless a later build came to its end.
+
+    Behind the start of the tests it may be a test's own matter: one may try to compile what must not compile.
+    """
+    build = w.facts.build
+    done = build.line if build and (build.percent or 0) >= 100 else 0
+    begins = {line.log: line.number for line in sorted(evidence_of_tests(w), key=lambda line: -line.number)}
+    stops = w.marks(MarkKind.BUILD_FAILED, MarkKind.STEP_FAILED) if begins else ()
+    before = [mark for mark in stops if done < mark.number < begins.get(mark.log, math.inf)]
+    return tuple(mark for mark in before if not NO_BUILD.search(mark.text))
 
 
 def infrastructure(w: Witnesses) -> bool:

@@ -1,15 +1,30 @@
-"""When a signature was first and last seen, how often, and what it is called: from its sightings, never incremented."""
+"""When a signature was first and last seen, how often, what it is called, whose it is and what became of it: from its sightings, never
+incremented.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Max, Min, QuerySet
 
 from leaks import marks
-from leaks.models import Decision, KeyMove, LaneOutcome, Report, ReportMove, Sighting, Signature, SignatureKey
+from leaks.models import (
+    Decision,
+    Frame,
+    KeyMove,
+    LaneOutcome,
+    Project,
+    Report,
+    ReportMove,
+    Sighting,
+    Signature,
+    SignatureKey,
+)
+from leaks.ownership import in_repository, read_code_owners, words
+from leaks.standing_life import no_life, set_lives
+from leaks.standing_texts import STACKS_READ, frames_of, matchable, search_text
 from leaks.words import SignatureState
 
 # Outcomes of one moment are told apart by what they are, never by their row ids: those follow the order of arrival.
@@ -17,7 +32,8 @@ ORDER = ("outcome__happened_at", "outcome__run__external_id", "outcome__run__att
 WITHIN = ("log__part__name", "log__name", "first_line", "kind", "stack__hash")
 FIGURES = (
     "title", "kind", "own", "own_frame", "first_seen", "last_seen", "first_seen_at", "last_seen_at",
-    "seen_outcomes", "seen_commits", "last_bytes", "last_objects", "last_count",
+    "seen_outcomes", "seen_commits", "last_bytes", "last_objects", "last_count", "code_owners", "search_text",
+    "life", "life_since", "life_proof",
 )  # fmt: skip
 
 
@@ -58,7 +74,9 @@ def rebuild_signatures(ids: Iterable[int]) -> None:
     for row in rows:
         if row.pk in counted:
             moved |= _apply(row, counted[row.pk], edges[row.pk], frames)
-    _save([row for row in rows if row.pk in counted])
+    shown = [row for row in rows if row.pk in counted]
+    _describe(shown, edges)
+    _save(shown)
     _forget([row for row in rows if row.pk not in counted])
     marks.mark(_standing_of(moved))
 
@@ -118,6 +136,25 @@ def _apply(
     return {pk for pk in (was, first.outcome) if pk is not None} if was != first.outcome else set()
 
 
+def _describe(rows: list[Signature], edges: dict[int, Edges]) -> None:
+    """Owners, the text for searches, and the life, which asks whether a rule matches the stacks."""
+    stacks = {row.pk: list(dict.fromkeys(one.stack for one in edges[row.pk].last))[:STACKS_READ] for row in rows}
+    frames = frames_of(stack for some in stacks.values() for stack in some)
+    own = Frame.objects.in_bulk({row.own_frame_id for row in rows if row.own_frame_id})
+    projects = Project.objects.in_bulk({row.project_id for row in rows})
+    for row in rows:
+        frame = own.get(row.own_frame_id or 0)
+        row.code_owners = _owners(projects[row.project_id], frame)
+        row.search_text = search_text(row, frame, frames[stacks[row.pk][0]])
+    set_lives(rows, {pk: [matchable(frames[stack]) for stack in some] for pk, some in stacks.items()})
+
+
+def _owners(project: Project, own: Frame | None) -> str:
+    if own is None or not project.codeowners:
+        return ""
+    return words(read_code_owners(project.codeowners).owners_of(in_repository(own.file, project.own_roots)))
+
+
 def _save(rows: list[Signature]) -> None:
     """All rows in one statement: they are there and locked, so each one is a conflict and only its figures change."""
     Signature.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=FIGURES)
@@ -157,6 +194,7 @@ def _is_untouched(row: Signature) -> bool:
         or Sighting.objects.filter(key__signature=row).exists()
         or Report.objects.filter(key__signature=row).exists()
         or row.merged.exists()
+        or row.duplicates.exists()
         or _is_held(row)
         or Decision.objects.filter(project_id=row.project_id, subject=row.public_id).exists()
     )
@@ -168,8 +206,8 @@ def _is_held(row: Signature) -> bool:
     return kept.exists() or KeyMove.objects.filter(before=row).exists()
 
 
-def _nothing() -> dict[str, datetime | int | None]:
+def _nothing() -> dict[str, Any]:
     empty = dict.fromkeys(
         ("first_seen", "last_seen", "first_seen_at", "last_seen_at", "last_bytes", "last_objects"), None
     )
-    return {**empty, "seen_outcomes": 0, "seen_commits": 0, "last_count": 0}
+    return {**empty, **no_life(), "seen_outcomes": 0, "seen_commits": 0, "last_count": 0}

@@ -6,8 +6,11 @@ Called inside the transaction of a digest, so that a kill leaves no signature th
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.db import connection
+
 from leaks.identity import Identity
-from leaks.models import Signature, SignatureKey
+from leaks.key_rules import claimed
+from leaks.models import Project, Signature, SignatureKey
 from leaks.store_facts import storable
 
 LOOKED_UP = 500
@@ -23,7 +26,8 @@ class Named:
 
 
 def store_keys(project_id: int, named: Iterable[Named]) -> dict[tuple[str, str], SignatureKey]:
-    """(recipe, hash) → key for all of `named`."""
+    """(recipe, hash) → key for all of `named`. Where keys lead stays as it is until the caller's transaction ends."""
+    hold_project(project_id)
     wanted = {(one.identity.recipe, one.identity.hash): one for one in reversed(list(named))}
     # Asked before the keys: an id that another worker takes in between then shows up as a key and not as a collision.
     taken = _taken(project_id, [one.identity.public_id for one in wanted.values()])
@@ -33,6 +37,18 @@ def store_keys(project_id: int, named: Iterable[Named]) -> dict[tuple[str, str],
         _make(project_id, missing, taken)
         keys |= known_keys(project_id, missing)
     return keys
+
+
+def hold_project(project_id: int) -> None:
+    """Keep people from moving keys until the transaction ends; any number of digests hold a project side by side.
+
+    Whoever moves keys locks the project's row whole (`leaks.key_moves`), and so waits for digests that counted under the keys as
+    they were. SQLite has one writer at a time anyway.
+    """
+    if connection.features.has_select_for_update:
+        table = connection.ops.quote_name(Project._meta.db_table)  # noqa: SLF001  Django's documented door to it
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT 1 FROM {table} WHERE id = %s FOR KEY SHARE", [project_id])  # noqa: S608
 
 
 def known_keys(project_id: int, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SignatureKey]:
@@ -53,9 +69,13 @@ def _taken(project_id: int, ids: list[str]) -> set[str]:
 
 
 def _make(project_id: int, missing: Mapping[tuple[str, str], Named], taken: set[str]) -> None:
-    """In the order of their hashes: two workers that make the same ones wait for each other, never in a ring."""
-    rows = _make_signatures(project_id, missing, taken)
-    make_keys(project_id, missing, rows)
+    """In the order of their hashes: two workers that make the same ones wait for each other, never in a ring.
+
+    A key that a rule of the project gives away gets no signature of its own.
+    """
+    given = claimed(project_id, {place: storable(one.identity.text) for place, one in missing.items()})
+    rows = _make_signatures(project_id, {place: one for place, one in missing.items() if place not in given}, taken)
+    make_keys(project_id, missing, rows | given)
 
 
 def make_signatures(project_id: int, named: Mapping[tuple[str, str], Named]) -> dict[tuple[str, str], int]:

@@ -63,9 +63,14 @@ def missing(reports: Iterable[Report]) -> set[Place]:
     return {place for frame in distinct(reports) if is_nameless(frame) and (place := place_of(frame))}
 
 
-def resolved(reports: Sequence[Report], symbols: Symbols | None = None) -> tuple[Report, ...]:
-    """The reports of a log, each with the names that the others print, and those that `symbols` knows already."""
-    frames = distinct(reports)
+def resolved(
+    reports: Sequence[Report], symbols: Symbols | None = None, *, frames: Sequence[Frame] = ()
+) -> tuple[Report, ...]:
+    """The reports of a log, each with the names that the others print, and those that `symbols` knows already.
+
+    `frames`: all of theirs and perhaps more, each object once, for whoever knows them.
+    """
+    frames = frames or distinct(reports)
     wanted = {place_of(frame) for frame in frames if is_nameless(frame)}
     symbols = symbols or Symbols()
     helpful = {id(frame) for frame in frames if frame.function and place_of(frame) in wanted}

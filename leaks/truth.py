@@ -13,10 +13,10 @@ from leaks.blindness import BLINDERS
 from leaks.folding import combine_parts
 from leaks.merging import UnreadLog, withhold, without_leftover
 from leaks.rows.comparison import Side
-from leaks.rows.facts import Judgement, MergedClaim
+from leaks.rows.facts import Judgement
 from leaks.rows.folding import Attempt, Folded, PartJudgement
 from leaks.rows.truth import Example, TruthRow, TruthTable
-from leaks.truth_logs import CLAIM_LOGS, FLAG_LOGS, VERDICT_LOGS, Told
+from leaks.truth_logs import BLIND_LOGS, CLAIM_LOGS, FLAG_LOGS, VERDICT_LOGS, Told
 from leaks.truth_runs import ATTEMPTS, CLEAN, LOST, PROOFS, SIDES, Kept
 from leaks.truth_words import judged, result, said, side, word, worked
 from leaks.verdict import PART_MISSING
@@ -299,10 +299,4 @@ def _gated(sides: tuple[Side, Side] | None) -> Example:
     return Example("", f"before {side(sides[0])}; after {side(sides[1])}", f"{found.result}: {word(found.reason)}")
 
 
-# A cause without a flag of its own has its example here.
-BLINDER_LOGS = {one.name: FLAG_LOGS[one.flag] for one in BLINDERS if one.flag is not None} | {
-    "reports_off": Told(VERDICT_LOGS["clean"].log, MergedClaim("success", 0, env={"TSAN_OPTIONS": "report_bugs=0"})),
-    "reports_elsewhere": Told(
-        VERDICT_LOGS["clean"].log, MergedClaim("success", env={"UBSAN_OPTIONS": "log_path=/tmp/ubsan.log"})
-    ),
-}
+BLINDER_LOGS = {one.name: FLAG_LOGS[one.flag] for one in BLINDERS if one.flag is not None} | dict(BLIND_LOGS)

@@ -98,6 +98,21 @@ VERDICT_LOGS: Mapping[str, Told] = {
     "undetermined": Told(PASSED + "##[error]Process completed with exit code 1.\n", GREEN),
 }
 
+CTEST_PASSED = """\
+Test project /w/build
+    Start 1: cache
+1/1 Test #1: cache ....   Passed    0.01 sec
+
+100% tests passed, 0 tests failed out of 1
+"""
+# Causes of blindness that have no flag of their own.
+BLIND_LOGS: Mapping[str, Told] = {
+    "reports_off": Told(PASSED, _env(GREEN, TSAN_OPTIONS="report_bugs=0")),
+    "reports_elsewhere": Told(PASSED, MergedClaim("success", env={"UBSAN_OPTIONS": "log_path=/tmp/ubsan.log"})),
+    "output_hidden": Told(CTEST_PASSED, _env(GREEN, UBSAN_OPTIONS="halt_on_error=0")),
+    "detector_not_run": Told(PASSED, GREEN, LaneView(detectors=(Detector.VALGRIND,))),
+}
+
 CLAIM_LOGS: Mapping[str, Told] = {
     "cancelled": Told(CANCEL_MARK),
     "timed_out": Told(None, MergedClaim("failure", 124)),

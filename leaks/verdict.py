@@ -89,7 +89,7 @@ def _tests_failed(s: Situation) -> bool:
 
 def _undisputed(s: Situation) -> bool:
     """Tests passed, and nothing in the log speaks against a success."""
-    against = (s.exit_disputed, s.cancel_mark, s.build_broke, s.infrastructure, s.crashed)
+    against = (s.exit_disputed, s.cancel_mark, s.build_broke, s.stale, s.infrastructure, s.crashed, s.kill_mark)
     return s.summary is Summary.PASSED and not any(against)
 
 
@@ -178,7 +178,7 @@ VERDICTS: tuple[Row, ...] = (
         "a failed test in a summary, or a test process that died by its own signal",
         Verdict.TEST_FAILURE, None,
         b.ending_with(b.telling_exit, b.together(b.marked(MarkKind.TEST_CRASHED), b.summary, b.exit_code)),
-        "A test failed or crashed, and no sanitizer reported anything."),
+        "A test failed or crashed, and no sanitizer's report stands in the log."),
     Row("failed_with_zero_tests", FAILURE, lambda s: s.summary is Summary.ZERO, "a summary that says zero",
         Verdict.NO_VERDICT, Reason.ZERO_TESTS,
         b.ending_with(b.telling_exit, b.together(b.summary, b.exit_code)),
@@ -210,7 +210,8 @@ VERDICTS: tuple[Row, ...] = (
         "Tests ran, no expected detector is known to have been off, nothing was found. The exit code is unknown: the step's success stands for 0."),
     Row("undetermined", ANY, _always, "nothing above",
         Verdict.NO_VERDICT, Reason.UNDETERMINED,
-        b.together(b.summary, b.exit_code, b.marked(MarkKind.MASKING, MarkKind.TEST_CRASHED, MarkKind.CANCELLED)),
+        b.together(b.summary, b.exit_code, b.stopped_builds,
+                   b.marked(MarkKind.MASKING, MarkKind.TEST_CRASHED, MarkKind.KILLED, MarkKind.CANCELLED, MarkKind.RUNNER_LOST)),
         "The witnesses contradict each other or say too little, so nothing is proven."),
 )
 # fmt: on

@@ -164,6 +164,10 @@ class MarkKind(StrEnum):
     SETUP_ERROR = "setup_error"  # the error a missing sanitizer option causes (CUDA allocation errors)
     LOST_REPORT = "lost_report"  # "nested bug": a finding whose report is lost
     NOT_INSTRUMENTED = "not_instrumented"  # symbol count 0, compile lines without -fsanitize=
+    STEP_FAILED = "step_failed"  # make or ninja stopped, and what failed may be a test or a build
+    DETECTOR_RAN = "detector_ran"  # a tool that instruments at run time was called or said who it is; `value` names it
+    HALTS = "halts"  # compiled so that the first undefined behaviour ends the process
+    OUTPUT_SHOWN = "output_shown"  # the runner named in `value` shows what passing tests print
     BOUND = "bound"  # a bound on line length, reports or bytes bit here; `value` says which
 
 

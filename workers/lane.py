@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import glob
+import hashlib
 import http.client
 import json
 import os
@@ -545,6 +546,10 @@ class Refused(Exception):
         self.fields = fields
 
 
+class NotModified(Exception):
+    """The server has just what we have."""
+
+
 class NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would turn an upload into a download, and carry the token to another host."""
 
@@ -577,19 +582,33 @@ class Server:
         given = urllib.parse.urlencode({name: value for name, value in query.items() if value})
         return self._call(f"{path}?{given}" if given else path, None, "", 0, seconds)
 
-    def _call(self, path: str, body: Any, kind: str, length: int, seconds: float) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {self._token}", "User-Agent": f"lane.py/{VERSION}"}
-        if body is not None:
-            headers.update({"Content-Type": kind, "Content-Length": str(length)})
-        request = urllib.request.Request(f"{self._address}/api/v1{path}", body, headers)  # noqa: S310 - http(s) only
+    def fetch(self, path: str, known: str, seconds: float, **query: str) -> bytes | None:
+        """A file as it stands, null where it is the one of this ETag."""
+        given = urllib.parse.urlencode(query)
+        headers = {"If-None-Match": f'"{known}"'} if known else {}
         try:
-            with self._opener.open(request, timeout=max(0.5, min(seconds, UPLOAD_SECONDS))) as answer:
-                read = json.loads(answer.read(16 * MIB))
-        except urllib.error.HTTPError as error:
-            raise _refusal(error) from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
+            return self._open(f"{path}?{given}" if given else path, None, headers, seconds)
+        except NotModified:
+            return None
+
+    def _call(self, path: str, body: Any, kind: str, length: int, seconds: float) -> dict[str, Any]:
+        headers = {"Content-Type": kind, "Content-Length": str(length)} if body is not None else {}
+        try:
+            read = json.loads(self._open(path, body, headers, seconds))
+        except ValueError as error:
             raise Away(f"{type(error).__name__}: {error}") from None
         return read if isinstance(read, dict) else {}
+
+    def _open(self, path: str, body: Any, headers: Mapping[str, str], seconds: float) -> bytes:
+        mine = {"Authorization": f"Bearer {self._token}", "User-Agent": f"lane.py/{VERSION}", **headers}
+        request = urllib.request.Request(f"{self._address}/api/v1{path}", body, mine)  # noqa: S310 - http(s) only
+        try:
+            with self._opener.open(request, timeout=max(0.5, min(seconds, UPLOAD_SECONDS))) as answer:
+                return bytes(answer.read(16 * MIB))
+        except urllib.error.HTTPError as error:
+            raise NotModified if error.code == 304 else _refusal(error) from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise Away(f"{type(error).__name__}: {error}") from None
 
 
 def _refusal(error: urllib.error.HTTPError) -> Exception:
@@ -606,10 +625,15 @@ def _refusal(error: urllib.error.HTTPError) -> Exception:
 
 
 class Packed(NamedTuple):
-    """A log as it is sent: gzip in a file."""
+    """A log as it is sent: gzip in a file; or, as `rules`, a suppression file as it was used."""
 
     name: str
     path: Path
+    field: str = "log"
+
+    @property
+    def suffix(self) -> str:
+        return "gz" if self.field == "log" else "supp"
 
 
 class Form:
@@ -624,8 +648,9 @@ class Form:
             head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'
             self._pieces.append(f"{head}{text}\r\n".encode())
         for log in logs:
-            head = f'--{boundary}\r\nContent-Disposition: form-data; name="log"; filename="{log.name}"\r\n'
-            self._pieces += [f"{head}Content-Type: application/gzip\r\n\r\n".encode(), log.path, b"\r\n"]
+            head = f'--{boundary}\r\nContent-Disposition: form-data; name="{log.field}"; filename="{log.name}"\r\n'
+            kind = "application/gzip" if log.field == "log" else "text/plain"
+            self._pieces += [f"{head}Content-Type: {kind}\r\n\r\n".encode(), log.path, b"\r\n"]
         self._pieces.append(f"--{boundary}--\r\n".encode())
         self.length = sum(p.stat().st_size if isinstance(p, Path) else len(p) for p in self._pieces)
 
@@ -687,8 +712,9 @@ class Spool:
         key = f"{fields['sequence']:015d}-{fields['delivery_id']}"
         kept = []
         for number, log in enumerate(logs):
-            shutil.copyfile(str(log.path), str(self._folder / f"{key}.{number}.gz"))
-            kept.append({"name": log.name, "file": f"{key}.{number}.gz"})
+            file = f"{key}.{number}.{log.suffix}"
+            shutil.copyfile(str(log.path), str(self._folder / file))
+            kept.append({"name": log.name, "file": file, "field": log.field})
         draft = self._folder / f"{key}.draft"
         draft.write_text(json.dumps({"fields": fields, "logs": kept}))
         draft.replace(self._folder / f"{key}.json")
@@ -702,13 +728,13 @@ class Spool:
         content = json.loads(entry.read_text(encoding="utf-8"))
         if not isinstance(content, dict) or not isinstance(content.get("fields"), dict):
             raise ValueError("no entry")  # noqa: TRY004 - it is about the file
-        logs = [(str(log["name"]), str(log["file"])) for log in content.get("logs") or ()]
+        logs = [(str(log["name"]), str(log["file"]), str(log.get("field", "log"))) for log in content.get("logs") or ()]
         # A folder that came out of a cache or an artifact may hold anything: no name leads out of it.
-        if not all(self.SAFE.fullmatch(name) and self.SAFE.fullmatch(file) for name, file in logs):
+        if not all(self.SAFE.fullmatch(part) for log in logs for part in log):
             raise ValueError("no names of logs")
-        if any((self._folder / file).is_symlink() for _, file in logs):
+        if any((self._folder / file).is_symlink() for _, file, _ in logs):
             raise ValueError("a link is no log")
-        return content["fields"], [Packed(name, self._folder / file) for name, file in logs]
+        return content["fields"], [Packed(name, self._folder / file, field) for name, file, field in logs]
 
     def remove(self, entry: Path) -> None:
         for path in (*self._logs(entry), entry):
@@ -731,7 +757,8 @@ class Spool:
         return sum(path.stat().st_size for path in (*self._logs(entry), entry))
 
     def _logs(self, entry: Path) -> list[Path]:
-        return [path for path in self._folder.glob("*.gz") if path.name.startswith(f"{entry.stem}.")]
+        mine = [path for path in self._folder.iterdir() if path.name.startswith(f"{entry.stem}.")]
+        return [path for path in mine if path.suffix in (".gz", ".supp")]
 
 
 # --- Telling ---------------------------------------------------------------------------------------------------------
@@ -740,7 +767,7 @@ class Spool:
 DISPENSABLE = frozenset(
     {
         *("parent", "branch", "pull_request", "event", "run_url", "options", "part_index", "part_of", "canary"),
-        *("progress", "announced_bytes"),
+        *("progress", "announced_bytes", "rules"),
     }
 )
 KEPT_FOR_LATER = frozenset({401, 403, 404})
@@ -824,11 +851,12 @@ class Reporter:
                 send = self.server.upload if logs else None
                 return send(given, logs, seconds) if send else self.server.state(given, seconds)
             except Refused as refusal:
-                disliked = DISPENSABLE.intersection(refusal.fields) & given.keys()
+                disliked = DISPENSABLE.intersection(refusal.fields) & {*given, *(log.field for log in logs)}
                 if refusal.status != 422 or not disliked:
                     raise
                 say(f"left out {', '.join(sorted(disliked))}: {refusal}")
                 given = {name: value for name, value in given.items() if name not in disliked}
+                logs = [log for log in logs if log.field not in disliked]
 
     def deliver(self, fields: dict[str, Any], logs: Sequence[Packed], seconds: float) -> bool:
         """Send it, with patience; else keep it for later. Whether the server has it."""
@@ -965,6 +993,180 @@ def log_name(path: Path, taken: set[str]) -> str:
     return name
 
 
+# --- Suppressions ----------------------------------------------------------------------------------------------------
+
+SUPPRESSED = {
+    "lsan": "LSAN_OPTIONS", "asan": "ASAN_OPTIONS", "tsan": "TSAN_OPTIONS", "ubsan": "UBSAN_OPTIONS",
+    "valgrind": "VALGRIND_OPTS",
+}  # fmt: skip
+EVERY_TOOL = tuple(SUPPRESSED)
+FETCH_SECONDS = 5.0  # for one file; after the first that does not come the kept copies are used
+SERVED = "# Leakledger suppressions "
+RULE_LINE = re.compile(r"[a-z_]+(-[a-z_]+)*(,[a-z_-]+)?:.+")
+ENDS = re.compile(r"^# ends: (\d{4}-\d\d-\d\d)$", re.MULTILINE)
+SUPPRESSIONS = re.compile(r"(?:^|[:,\s])suppressions=(\"[^\"]*\"|'[^']*'|[^:,\s]*)")
+PLAIN_PATH = re.compile(r"[\w./+@%~-]+")
+
+
+class Rules:
+    """The approved rules of the server, as files for the runtimes of the command.
+
+    A file that is not what it should be is not used: a runtime that cannot read a rule ends the program. Rules past their last day are
+    left out of a kept copy.
+    """
+
+    def __init__(self, server: Server | None, project: str, lane: str, folder: Path, kept: Path) -> None:
+        self._server = server
+        # Without a name the token says which project it is.
+        self._path = f"/projects/{urllib.parse.quote(project)}/suppressions/" if project else "/suppressions/"
+        self._lane = lane
+        self._folder = folder
+        self._kept = kept
+        self._away = server is None
+
+    def apply(self, tools: Sequence[str], env: dict[str, str], command: Sequence[str]) -> list[Packed]:
+        """Put the files into the environment of the command; the exact files that it runs with.
+
+        Of tools that were named a file without rules too: the runs before and after a rule then differ in the rule alone.
+        """
+        fetched = {tool: self._text(tool) for tool in tools}
+        wanted = {tool: text for tool, text in fetched.items() if text and (tools is not EVERY_TOOL or rules_in(text))}
+        used = [self._use(tool, text, env, command) for tool, text in wanted.items()]
+        return [one for one in used if one is not None]
+
+    def _text(self, tool: str) -> str:
+        copy = self._kept / f"{tool}-{hashlib.sha256(self._lane.encode()).hexdigest()[:12]}.supp"
+        known = self._read(copy)
+        fresh = None if self._away else self._fetched(tool, known)
+        if fresh is not None:
+            self._keep(copy, fresh)
+            return sound(tool, fresh)
+        if self._away and rules_in(known):
+            at = datetime.fromtimestamp(copy.stat().st_mtime, timezone.utc).strftime("%Y-%m-%d %H:%M")
+            say(f"the {tool} rules are the copy that was kept on {at} UTC")
+        return sound(tool, known)
+
+    def _fetched(self, tool: str, known: str) -> str | None:
+        """Null where the copy is up to date, or where nobody answers."""
+        if self._server is None:
+            return None
+        etag = hashlib.sha256(known.encode()).hexdigest() if known else ""
+        try:
+            body = self._server.fetch(f"{self._path}{tool}.supp", etag, FETCH_SECONDS, lane=self._lane)
+        except (Away, Refused) as error:
+            self._away = True
+            say(f"suppressions cannot be fetched: {error}")
+            return None
+        text = None if body is None else body.decode("utf-8", "replace")
+        if text is not None and not text.startswith(SERVED):
+            self._away = True
+            say(f"what came is no file of suppressions for {tool}")
+            return None
+        return text
+
+    def _read(self, copy: Path) -> str:
+        try:
+            text = copy.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return ""
+        return text if text.startswith(SERVED) else ""
+
+    def _keep(self, copy: Path, text: str) -> None:
+        try:
+            self._kept.mkdir(parents=True, exist_ok=True)
+            (self._kept / ".gitignore").write_text("*\n")
+            draft = copy.with_suffix(f".{os.getpid()}")
+            draft.write_bytes(text.encode())
+            draft.replace(copy)
+        except OSError as error:
+            say(f"no copy of the {tool_of(copy)} rules can be kept: {error}")
+
+    # --- Into the environment ----------------------------------------------------------------------------------------
+
+    def _use(self, tool: str, text: str, env: dict[str, str], command: Sequence[str]) -> Packed | None:
+        variable = SUPPRESSED[tool]
+        if variable in _assigned(command):
+            say(f"the command sets {variable} itself: the approved {tool} rules are not used")
+            return None
+        given = env.get(variable, "")
+        mine = "" if tool == "valgrind" else set_by(given)
+        merged = self._merged(tool, mine, text) if mine else text.encode()
+        if merged is None:
+            return None
+        path = self._folder / f"{tool}.supp"
+        option = option_of(tool, path)
+        if not option:
+            say(f"the {tool} rules are not used: {path} cannot be written into {variable}")
+            return None
+        path.write_bytes(merged)
+        env[variable] = f"{given}{' ' if tool == 'valgrind' else ':'}{option}" if given else option
+        say(f"{len(rules_in(text))} approved {tool} rules are in force{f', besides those of {mine}' if mine else ''}")
+        return Packed(f"leakledger-{tool}.supp", path, "rules")
+
+    def _merged(self, tool: str, mine: str, text: str) -> bytes | None:
+        """The lane's own file first, so that its rules keep their hits; a runtime takes one file only, and the last one named wins."""
+        try:
+            own = Path(mine).read_bytes()
+        except OSError:
+            say(
+                f"{SUPPRESSED[tool]} names {mine}, which cannot be read from here: it stays alone, without the approved rules"
+            )
+            return None
+        return own.rstrip() + b"\n\n" + text.encode()
+
+
+def set_by(options: str) -> str:
+    """The file that options name already, "" for none; the last one holds."""
+    found = [path.strip("\"'") for path in SUPPRESSIONS.findall(options)]
+    return found[-1] if found else ""
+
+
+def option_of(tool: str, path: Path) -> str:
+    """Of a path that an option cannot hold, "". Valgrind takes its words apart at blanks, whatever quotes are there."""
+    text = str(path)
+    if tool == "valgrind":
+        return "" if re.search(r"\s", text) else f"--suppressions={text}"
+    if PLAIN_PATH.fullmatch(text):
+        return f"suppressions={text}"
+    return "" if '"' in text else f'suppressions="{text}"'
+
+
+def tool_of(copy: Path) -> str:
+    return copy.name.partition("-")[0]
+
+
+def rules_in(text: str) -> list[str]:
+    """Paragraphs of a served file that hold a rule."""
+    return [one for one in text.split("\n\n") if any(line and not line.startswith("#") for line in one.split("\n"))]
+
+
+def sound(tool: str, text: str) -> str:
+    """The file without rules whose last day has passed; nothing of it where a runtime could stumble over one. "" stays ""."""
+    if not text:
+        return ""
+    today = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    head, *rules = text.rstrip("\n").split("\n\n")
+    current = [rule for rule in rules if not any(end < today for end in ENDS.findall(rule))]
+    if len(current) < len(rules):
+        say(f"{len(rules) - len(current)} {tool} rules have ended and are not used")
+    lines = [line for rule in current for line in rule.split("\n") if not line.startswith("#")]
+    readable = balanced(lines) if tool == "valgrind" else all(RULE_LINE.fullmatch(line) for line in lines)
+    if not readable:
+        say(f"the {tool} rules cannot be read, and none of them is used")
+        return head + "\n"
+    return "\n\n".join([head, *current]) + "\n"
+
+
+def balanced(lines: Sequence[str]) -> bool:
+    """Blocks in braces, none within another."""
+    depth = 0
+    for line in lines:
+        depth += {"{": 1, "}": -1}.get(line.strip(), 0)
+        if depth not in (0, 1) or (depth == 0 and line.strip() != "}"):
+            return False
+    return depth == 0
+
+
 # --- One lane --------------------------------------------------------------------------------------------------------
 
 
@@ -983,6 +1185,7 @@ class Lane:
         self.base = ""
         self._folder = folder
         self.logs: list[Packed] = []
+        self.rules: list[Packed] = []
         self.left_out = 0
 
     def _reporter(self) -> Reporter | None:
@@ -998,6 +1201,8 @@ class Lane:
     def run(self) -> int:
         # The token is ours: what the command prints is uploaded, and may be read by everyone.
         env = {name: value for name, value in os.environ.items() if name != "LEAKLEDGER_TOKEN"}
+        if self.args.suppressions:
+            self._suppress(env)
         command = Command(self.words, self.record, env)
         self.signals.command = command
         if self.reporter:
@@ -1010,6 +1215,28 @@ class Lane:
         command.drain(lambda: self.signals.left() - CANCEL_BUDGET + CHILD_GRACE + 1.0)
         code = 0 if command.code is None else command.code
         return self._conclude(command.code, code)
+
+    def _suppress(self, env: dict[str, str]) -> None:
+        """In a thread of its own, so that a signal finds us awake. What goes wrong leaves the environment as it was."""
+        wanted = dict(env)
+        done: list[list[Packed]] = []
+        thread = threading.Thread(target=guarded, args=(lambda: done.append(self._ruled(wanted)),), daemon=True)
+        thread.start()
+        while thread.is_alive() and not self.signals.caught:
+            thread.join(0.1)
+        if done:
+            self.rules = done[0]
+            env.update(wanted)
+            self.options = options_of(env, self.words)
+
+    def _ruled(self, env: dict[str, str]) -> list[Packed]:
+        lane = str(fields_of(self.args)["lane"])
+        if not lane:
+            say("no suppressions are fetched: which lane this is cannot be told")
+            return []
+        server = self.reporter.server if self.reporter else server_of(self.args)
+        rules = Rules(server, self.args.project or "", lane, self._folder, Path(self.args.suppressions_folder))
+        return rules.apply(self.args.suppressions, env, self.words)
 
     def _cancel(self, command: Command) -> None:
         """First the words, then the command's chance to end by itself, then its end."""
@@ -1088,7 +1315,10 @@ class Lane:
         *first, last = batches(self.logs[1:])
         for logs in first:
             self.reporter.deliver(self.reporter.statement(ended=False), logs, self.args.upload_seconds)
-        return self.reporter.deliver(self.reporter.statement(**said), self.logs[:1] + last, self.args.upload_seconds)
+        logs = self.logs[:1] + last
+        return self.reporter.deliver(
+            self.reporter.statement(**said), logs + self.rules if logs else [], self.args.upload_seconds
+        )
 
     def _answered(self, code: int) -> int:
         """Wait for the verdict, tell it, and let the gate decide if one was asked for."""
@@ -1271,6 +1501,10 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--spool-mb", type=_count, default=512, metavar="MIB", help="bound of the spool (512)")
     add("--no-spool", action="store_true", help="drop what cannot be sent")
+    add("--suppressions", nargs="?", const=EVERY_TOOL, type=_tools, default=(), metavar="TOOLS", help="fetch the "
+        "approved rules and run with them: of all tools, or of those that are named (lsan,tsan)")  # fmt: skip
+    add("--suppressions-folder", default=env("LEAKLEDGER_SUPPRESSIONS", ".leakledger-suppressions"), metavar="FOLDER",
+        help="the last copies, for when the server is away")  # fmt: skip
     add("--flush", action="store_true", help="send the spool, run nothing")
     return made
 
@@ -1279,6 +1513,13 @@ def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return int(text)
+
+
+def _tools(text: str) -> tuple[str, ...]:
+    words = tuple(word for word in text.split(",") if word)
+    if not words or not all(word in SUPPRESSED for word in words):
+        raise argparse.ArgumentTypeError(f"one or more of {', '.join(SUPPRESSED)}, separated by commas")
+    return words
 
 
 def _name(text: str) -> str:

@@ -58,6 +58,11 @@ def _new_signatures(told: Told) -> str:
     return f"{number:,} new signature{'s' if number != 1 else ''} on {line(told.branch)}"
 
 
+def _regressions(told: Told) -> str:
+    number = len(told.payloads)
+    return f"{number:,} signature{'s' if number != 1 else ''} came back on {line(told.branch)}"
+
+
 def _flips(told: Told) -> str:
     if len(told.payloads) != 1:
         return f"{len(told.payloads):,} verdicts of {line(told.branch)} flipped"
@@ -76,11 +81,26 @@ def _logs(told: Told) -> str:
     return f"{number:,} log{'s' if number != 1 else ''} could not be read"
 
 
+def _ending(told: Told) -> str:
+    if len(told.payloads) != 1:
+        return f"{len(told.payloads):,} suppressions end soon"
+    return f"{told.payloads[0]['id']} ends after {told.payloads[0]['ends_on']}"
+
+
+def _over_cap(told: Told) -> str:
+    if len(told.payloads) != 1:
+        return f"{len(told.payloads):,} suppressions hide more than was agreed"
+    return f"{told.payloads[0]['id']} hides more than was agreed"
+
+
 HEADS: Mapping[NoticeKind, Callable[[Told], str]] = {
     NoticeKind.NEW_SIGNATURE: _new_signatures,
+    NoticeKind.SIGNATURE_REGRESSED: _regressions,
     NoticeKind.VERDICT_FLIPPED: _flips,
     NoticeKind.LANE_BLIND: _blind_lanes,
     NoticeKind.LOG_FAILED: _logs,
+    NoticeKind.SUPPRESSION_ENDS: _ending,
+    NoticeKind.SUPPRESSION_OVER_CAP: _over_cap,
     NoticeKind.TEST: lambda _told: "A test: notices arrive here",
 }
 
@@ -111,20 +131,41 @@ def _log(one: Payload) -> str:
     return f"{line(one['name'])} of {line(one['lane'])} at {one['commit'][:9]}\n  {line(one['error'], 300)}"
 
 
+def _suppression(one: Payload) -> str:
+    lanes = ", ".join(line(lane, 60) for lane in one["lanes"]) or "all lanes"
+    return f"{one['id']} {line(one['rule'])} ({one['tool']}, {lanes}), proposed by {line(one['proposed_by'], 60)}"
+
+
+def _end(one: Payload) -> str:
+    return f"{_suppression(one)}\n  after {one['ends_on']} it is served no longer, and what it hides is open again"
+
+
+def _breach(one: Payload) -> str:
+    caps = [f"{one[name]:,} {unit}" for name, unit in (("cap_count", "hits"), ("cap_bytes", "bytes")) if one[name] is not None]
+    hidden = f"{one['count']:,} hits and {one['bytes']:,} bytes hidden in one run of {line(one['lane'])} at {one['commit'][:9]}"
+    return f"{_suppression(one)}\n  {hidden}; agreed were {' and '.join(caps)}"
+
+
 LINES: Mapping[NoticeKind, Callable[[Payload], str]] = {
     NoticeKind.NEW_SIGNATURE: _signature,
+    NoticeKind.SIGNATURE_REGRESSED: _signature,
     NoticeKind.VERDICT_FLIPPED: _flip,
     NoticeKind.LANE_BLIND: _blind,
     NoticeKind.LOG_FAILED: _log,
+    NoticeKind.SUPPRESSION_ENDS: _end,
+    NoticeKind.SUPPRESSION_OVER_CAP: _breach,
     NoticeKind.TEST: lambda one: f"Sent by {line(one['by'])}.",
 }
 
 # Which page a notice leads to, and the part of its payload that names it.
 PAGES = {
     NoticeKind.NEW_SIGNATURE: ("signature", "id"),
+    NoticeKind.SIGNATURE_REGRESSED: ("signature", "id"),
     NoticeKind.VERDICT_FLIPPED: ("commit", "commit"),
     NoticeKind.LANE_BLIND: ("lane", "lane"),
     NoticeKind.LOG_FAILED: ("log", "log"),
+    NoticeKind.SUPPRESSION_ENDS: ("suppression", "id"),
+    NoticeKind.SUPPRESSION_OVER_CAP: ("suppression", "id"),
 }
 
 

@@ -1,4 +1,4 @@
-"""What a lane asks at its end: did this run find anything that its base does not have?"""
+"""What a lane asks at its end: did this run find anything that its base does not have? And whether a fix is proven."""
 
 from typing import Any
 
@@ -10,8 +10,12 @@ from dashboard.access import project_to_follow
 from dashboard.api.auth import Reads
 from dashboard.api.problems import Problem
 from dashboard.params import Query
+from dashboard.params_gate import gate_params
 from leaks.errors import BadSubmission
+from leaks.queries.gate_page import CASES, case_rows, find_signature, open_cases, proof
 from leaks.queries.new_findings import Asked, new_findings
+from leaks.rows.gate import GateAnswer as Proof
+from leaks.rows.gate import GateCaseRow
 from leaks.rows.leak_pages import Amount
 from leaks.rows.new_findings import NewFindings, NewSignature
 from leaks.rows.run_pages import OutcomeRef
@@ -25,7 +29,24 @@ PARAMETERS = {
     "base": "sha that must be the base",
     "merge_base": "sha that should be the base, if a run of it has a verdict",
 }
+PROOF_PARAMETERS = {
+    "signature": "public id; empty: all that the run before shows",
+    "before": "commit, run or CI run that is red; empty: where the signature was seen last",
+    "after": "commit, run or CI run with the fix; empty: the newest run with a verdict on the branch",
+    "lane": "name of the lane, where a commit has several",
+    "branch": "where to look for a run after; empty: the default branch",
+}
 LONGEST = 200
+ERRORS: frozenset[int] = frozenset({400, 401, 403, 404})
+
+
+def _takes(parameters: dict[str, str]) -> dict[str, Any]:
+    return {
+        "parameters": [
+            {"name": name, "in": "query", "schema": {"type": "string"}, "description": words}
+            for name, words in parameters.items()
+        ]
+    }
 
 
 class GateSignature(Schema):
@@ -57,12 +78,7 @@ class GateAnswer(Schema):
 @router.get(
     "/projects/{slug}/gate/new",
     response={200: GateAnswer, frozenset({400, 401, 403, 404, 422}): Problem},
-    openapi_extra={
-        "parameters": [
-            {"name": name, "in": "query", "schema": {"type": "string"}, "description": words}
-            for name, words in PARAMETERS.items()
-        ]
-    },
+    openapi_extra=_takes(PARAMETERS),
 )
 def gate_new(request: HttpRequest, slug: str) -> Any:
     """Signatures of a run that its base does not have. A token of kind upload will do."""
@@ -72,6 +88,29 @@ def gate_new(request: HttpRequest, slug: str) -> Any:
         raise BadSubmission("Name the run: outcome, or commit and lane.", field="outcome")
     found = new_findings(project, asked)
     return _answer(found, [_signature(request, slug, one) for one in found.new])
+
+
+@router.get(
+    "/projects/{slug}/gate/proof",
+    response={200: Proof, ERRORS | {422}: Problem},
+    openapi_extra=_takes(PROOF_PARAMETERS),
+)
+def gate_proof(request: HttpRequest, slug: str) -> Any:
+    """Is a fix proven: red before, green after? `result` is pass, fail or invalid; `reason` is a word of the gate's table."""
+    project, asked = project_to_follow(request, slug), gate_params(request.GET)
+    if not asked.anything:
+        raise BadSubmission("Name a signature, or the run before the fix.", field="signature")
+    answer = proof(project, asked, find_signature(project, asked.signature))
+    if answer.missing:
+        raise BadSubmission(answer.missing)
+    return answer
+
+
+@router.get("/projects/{slug}/gate/cases", response={200: list[GateCaseRow], ERRORS: Problem})
+def gate_open_cases(request: HttpRequest, slug: str) -> Any:
+    """The newest open cases, each with its present answer."""
+    project = project_to_follow(request, slug)
+    return list(case_rows(project, list(open_cases(project)[:CASES])))
 
 
 def _answer(found: NewFindings, new: list[GateSignature]) -> GateAnswer:

@@ -5,19 +5,14 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 
-from dashboard import params, params_leaks
+from dashboard import params
 from dashboard.access import project_for, projects_for
 from dashboard.api.auth import Reads
 from dashboard.api.problems import Problem
-from leaks.queries import commits, lanes, signatures
-from leaks.queries.compare import compare_page
+from leaks.queries import commits, lanes
 from leaks.queries.outcome_lists import outcome_list
 from leaks.queries.overview import overview
-from leaks.queries.signature_page import find as find_signature
-from leaks.queries.signature_page import signature_page
-from leaks.rows.compare_pages import ComparePage
 from leaks.rows.lane_pages import LanePage, LanesPage, OutcomeLine
-from leaks.rows.leak_pages import SignatureList, SignaturePage
 from leaks.rows.overview import Overview
 from leaks.rows.run_pages import CommitPage
 
@@ -37,14 +32,6 @@ PARAMETERS: dict[str, str] = {
     "last": "among the last so many",
     "after": "the next page: `next` of the one before",
     "commits": "commits older than that place: `older_commits` of the answer before, as microseconds~sha",
-    "q": "text in titles, names and files",
-    "kind": "kind or family",
-    "own": "yes or no",
-    "state": "state of triage",
-    "sort": "last-seen, first-seen, bytes, objects, count, outcomes or title",
-    "order": "up or down",
-    "base": "public id of the outcome to compare with",
-    "head": "public id of the outcome to judge",
 }
 OUTCOME_PARAMETERS = (
     "days",
@@ -59,7 +46,6 @@ OUTCOME_PARAMETERS = (
     "last",
     "after",
 )
-SIGNATURE_PARAMETERS = ("q", "lane", "kind", "own", "state", "sort", "order", "after")
 
 
 class ProjectLine(Schema):
@@ -129,33 +115,11 @@ def list_outcomes(request: HttpRequest, slug: str) -> Any:
     return {"outcomes": found.lines, "next": params.cursor_text(found.older) if found.older else ""}
 
 
-@router.get(
-    "/projects/{slug}/signatures", response=_answers(SignatureList), openapi_extra=_takes(*SIGNATURE_PARAMETERS)
-)
-def list_signatures(request: HttpRequest, slug: str) -> Any:
-    """Signatures, one page: search, filter and sort as on the page."""
-    return signatures.signature_list(project_for(request, slug), params_leaks.signature_filter(request.GET))
-
-
-@router.get("/projects/{slug}/signatures/{public_id}", response=_answers(SignaturePage))
-def show_signature(request: HttpRequest, slug: str, public_id: str) -> Any:
-    """One signature: representative stack, history, tests, journal."""
-    project = project_for(request, slug)
-    return signature_page(project, _found(find_signature(project, public_id), f"no signature {public_id!r}"))
-
-
 @router.get("/projects/{slug}/commits/{sha}", response=_answers(CommitPage))
 def show_commit(request: HttpRequest, slug: str, sha: str) -> Any:
     """Every attempt of every lane on a commit, folded into one verdict each. A short sha will do where it is the only one."""
     project = project_for(request, slug)
     return commits.commit_page(project, _found(commits.find(project, sha), f"no commit {sha!r}"))
-
-
-@router.get("/projects/{slug}/compare", response=_answers(ComparePage), openapi_extra=_takes("base", "head"))
-def compare(request: HttpRequest, slug: str) -> Any:
-    """Is it mine? Two outcomes, signature by signature."""
-    project, given = project_for(request, slug), params_leaks.compare_params(request.GET)
-    return compare_page(project, given.base, given.head)
 
 
 def _found(one: Any, what: str) -> Any:

@@ -7,7 +7,24 @@ from django.urls import URLPattern
 from ninja import NinjaAPI, Router
 from ninja.openapi.schema import OpenAPISchema
 
-from dashboard.api import comment, commits, gate, logs, outcomes, projects, recipes
+from dashboard.api import (
+    code_owners,
+    comment,
+    commits,
+    compare,
+    gate,
+    growth,
+    journal,
+    logs,
+    outcomes,
+    projects,
+    recipes,
+    signature,
+    signatures,
+    suppressions,
+    triage,
+    withdraw,
+)
 from dashboard.api.problems import CONTENT_TYPE, install, with_problems
 
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -45,10 +62,19 @@ for router in (
     logs.router,
     outcomes.router,
     commits.router,
+    signatures.router,
     projects.router,
     recipes.router,
     gate.router,
+    compare.router,
+    growth.router,
     comment.router,
+    suppressions.router,
+    triage.router,
+    journal.router,
+    withdraw.router,
+    code_owners.router,
+    signature.router,
     elsewhere,
 ):  # the last one matches what nothing before it did
     api.add_router("", router)

@@ -25,18 +25,18 @@ LONGEST_TOKEN = 200
 def badge_svg(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     project, now = _found(request, slug, name)
     if project is None or now is None:
-        return _kept(request, HttpResponse(badge.unknown(), content_type=IMAGE, status=404), None)
-    return _kept(request, HttpResponse(badge.svg(now, _minute()), content_type=IMAGE), project)
+        return kept(request, HttpResponse(badge.unknown(), content_type=IMAGE, status=404), None)
+    return kept(request, HttpResponse(badge.svg(now, _minute()), content_type=IMAGE), project)
 
 
 @require_safe
 def badge_json(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     project, now = _found(request, slug, name)
     if project is None or now is None:
-        return _kept(request, JsonResponse({"schemaVersion": 1, "message": badge.UNKNOWN}, status=404), None)
+        return kept(request, JsonResponse({"schemaVersion": 1, "message": badge.UNKNOWN}, status=404), None)
     page = request.build_absolute_uri(reverse("lane", args=[slug, now.lane]))
     content = badge.document(now, _minute(), page)
-    return _kept(request, JsonResponse(content, encoder=DjangoJSONEncoder), project)
+    return kept(request, JsonResponse(content, encoder=DjangoJSONEncoder), project)
 
 
 def _found(request: HttpRequest, slug: str, name: str) -> tuple[Project | None, LaneNow | None]:
@@ -50,7 +50,7 @@ def _minute() -> datetime:
     return timezone.now().replace(second=0, microsecond=0)
 
 
-def _kept(request: HttpRequest, answer: HttpResponse, project: Project | None) -> HttpResponseBase:
+def kept(request: HttpRequest, answer: HttpResponse, project: Project | None) -> HttpResponseBase:
     """A private badge stays out of the caches that others share."""
     whose = "public" if project is not None and project.public else "private"
     answer["Cache-Control"] = f"{whose}, max-age={FRESH_SECONDS}"

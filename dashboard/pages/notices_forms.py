@@ -12,9 +12,12 @@ from workers.outgoing import NotAllowed, place_of
 
 KINDS = [
     (NoticeKind.NEW_SIGNATURE.value, "a new signature on the default branch"),
+    (NoticeKind.SIGNATURE_REGRESSED.value, "a signature that was fixed is seen again on the default branch"),
     (NoticeKind.VERDICT_FLIPPED.value, "a lane flips between clean and findings"),
     (NoticeKind.LANE_BLIND.value, "a lane proves nothing for longer than …"),
     (NoticeKind.LOG_FAILED.value, "a log could not be read"),
+    (NoticeKind.SUPPRESSION_ENDS.value, "a suppression ends within 14 days"),
+    (NoticeKind.SUPPRESSION_OVER_CAP.value, "a suppression hides more than was agreed"),
 ]
 CHANNELS = [(Channel.EMAIL.value, "e-mail"), (Channel.WEBHOOK.value, "webhook")]
 PROVIDERS = [(StatusProvider.GITHUB.value, "GitHub"), (StatusProvider.GITLAB.value, "GitLab")]

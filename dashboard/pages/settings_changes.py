@@ -10,9 +10,9 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from leaks import journal, recipes
+from leaks import journal, life_marks, marks, recipes
 from leaks.errors import BadSubmission, Conflict
-from leaks.ingest import job_names, resign
+from leaks.ingest import job_names, owed, resign
 from leaks.models import Lane, LaneExpectation, Membership, Project, Resign, Token
 from leaks.queries import plumbing
 from leaks.tokens import make_token
@@ -42,6 +42,8 @@ def change_project(project: Project, person: AbstractBaseUser, wanted: Mapping[s
     if not changes:
         return Changed(anything=False, version=False)
     locked.save(update_fields=[*PROJECT_FIELDS])
+    if "default_branch" in changes or ("own_roots" in changes and locked.codeowners):
+        marks.mark(life_marks.everything(locked))
     if other := any(name in changes for name in RECIPE_FIELDS):
         recipes.make_version(locked, person, reason=wanted["reason"], **recipe)
     journal.record(locked, person, "project", locked.slug, "settings_changed", reason=wanted["reason"], details=changes)
@@ -69,6 +71,8 @@ def save_lane(project: Project, person: AbstractBaseUser, before: str, wanted: M
         lane.save()
         # Jobs that were stored as nobody's may be the lane's from now on.
         job_names.lanes_changed(project)
+        # What a signature's life rests on is kept by the names of lanes.
+        marks.mark(life_marks.everything(project, lane) if "name" in changes and before else ())
     changes |= _expect(lane, wanted, timezone.now())
     if changes:
         what = "lane_changed" if before else "lane_added"
@@ -103,6 +107,9 @@ def _expect(lane: Lane, wanted: Mapping[str, Any], now: datetime) -> dict[str, A
         LaneExpectation.objects.filter(pk=current.pk).update(valid_to=now)
     if changes:
         draft.save()
+    if changes and current is None:
+        # Runs that were dropped before anybody said what the branch owes are told of by nothing else.
+        owed.reconcile_lane(lane)
     return changes
 
 

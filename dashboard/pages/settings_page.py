@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.access import project_for, require
-from dashboard.pages import hooks_actions
+from dashboard.pages import hooks_actions, settings_owners
 from dashboard.pages import settings_changes as changes
 from dashboard.pages.hooks_forms import SecretForm
 from dashboard.pages.settings_forms import LONGEST_REASON, LaneForm, MemberForm, PlumbingForm, ProjectForm, TokenForm
@@ -59,6 +59,8 @@ def _show(request: HttpRequest, project: Project, status: int = 200, **refused: 
         "token_form": TokenForm(auto_id="token-%s"),
         "hooks": hooks_page(project, timezone.now()),
         "secret_form": SecretForm(auto_id="secret-%s"),
+        "owners_form": settings_owners.owners_form(project),
+        "owners_faults": settings_owners.faults_of(project),
     }
     return page(request, TEMPLATE, project, "settings", status, **{**shown, **refused})
 
@@ -224,6 +226,7 @@ ACTIONS: Mapping[str, Callable[[HttpRequest, Project], HttpResponse]] = {
     "hook_retry": hooks_actions.retry,
     "job": hooks_actions.claim_job,
     "owe": hooks_actions.owe,
+    "codeowners": settings_owners.save,
 }
 
 

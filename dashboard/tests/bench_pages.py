@@ -1,11 +1,15 @@
 """How long the server takes to render each page of the demo, and in how many queries: `make bench` prints it.
 
-The median of some requests is printed beside that of a page without any row, measured in the same run.
+The median of some requests is printed beside that of a page without any row, measured in the same run. Behind it follow the pages of a
+large project on PostgreSQL (`bench_scale`), where its programs are installed; `--demo` leaves them out, `--scale FACTOR` makes them smaller.
 """
 
 import logging
 import os
+import subprocess
+import sys
 import tempfile
+from argparse import ArgumentParser
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -23,6 +27,7 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
+from dashboard.tests import plugin  # noqa: E402
 from leaks.ingest import sweep  # noqa: E402
 from leaks.ingest.receive import receive  # noqa: E402
 from leaks.models import LaneOutcome, Log, Signature, StaleMark  # noqa: E402
@@ -91,5 +96,49 @@ def main() -> None:
         print(f"{address:58} {1000 * taken:7.1f} {taken / bare:6.1f} {queries:7}")
 
 
+def large(factor: float) -> None:
+    """In a process of its own: the settings are read once, and name another database there."""
+    programs = plugin._postgres_programs()
+    if programs is None:
+        print("PostgreSQL's initdb and postgres are not installed: the large project is left out")
+        return
+    with plugin._short_folder() as folder:
+        identity, data = plugin._postgres_identity(folder), str(folder / "data")
+        make = [
+            str(programs / "initdb"),
+            "-D",
+            data,
+            "-U",
+            "app",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-locale",
+            "--no-sync",
+        ]
+        subprocess.run(make, check=True, capture_output=True, cwd=folder, **identity)
+        serve = [
+            str(programs / "postgres"),
+            "-D",
+            data,
+            "-k",
+            str(folder),
+            "-c",
+            "listen_addresses=",
+            "-c",
+            "fsync=off",
+        ]
+        with plugin._server(serve, lambda: plugin._postgres_answers(folder), cwd=folder, **identity):
+            env = {**os.environ, "DATABASE_URL": f"postgres://app@/postgres?host={folder}"}
+            subprocess.run([sys.executable, "-m", "dashboard.tests.bench_scale", str(factor)], check=True, env=env)
+
+
 if __name__ == "__main__":
+    asked = ArgumentParser()
+    asked.add_argument("--demo", action="store_true")
+    asked.add_argument("--scale", type=float, default=1.0)
+    given = asked.parse_args()
     main()
+    if not given.demo:
+        large(given.scale)

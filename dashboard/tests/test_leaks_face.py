@@ -60,8 +60,8 @@ def test_numbers_of_folded_frames():
     "query",
     [
         {},
-        {"q": "a b&c", "lane": "asan", "kind": "leak", "own": "yes", "state": "intended"},
-        {"own": "no", "sort": "bytes", "order": "up", "after": "LKS-1"},
+        {"q": "a b&c lane:asan"},
+        {"q": "own:no", "sort": "bytes", "order": "up", "after": "LKS-1", "limit": "7"},
         {"sort": "title"},
         {"sort": "title", "order": "down"},
     ],

@@ -10,7 +10,7 @@ from dashboard.figures_leaks import history
 from dashboard.tests.leak_cast import HOSTILE, make_leak_cast, see_again
 from leaks import models
 from leaks.queries.refs import shows_absence
-from leaks.queries.signature_page import signature_page
+from leaks.queries.signature_page import find, signature_page
 from leaks.tests import cast
 from leaks.words import MemberRole, SignatureState, Verdict
 
@@ -29,7 +29,9 @@ def played():
 
 
 def rows(played, signature=None):
-    return signature_page(played.project, signature or played.signature)
+    one = find(played.project, (signature or played.signature).public_id)
+    assert one is not None
+    return signature_page(played.project, one)
 
 
 def address(played, name="signature"):

@@ -6,13 +6,15 @@ from urllib.parse import urlencode
 import pytest
 import time_machine
 from django.urls import reverse
+from django.utils.html import escape
 
 from dashboard.tests.leak_cast import HOSTILE, LONG_TITLE, make_leak_cast, see_again
 from leaks import models
 from leaks.queries.signatures import signature_list
 from leaks.rows.leak_pages import SignatureFilter, SignatureSort
+from leaks.search_nodes import quote
 from leaks.tests import cast
-from leaks.words import SignatureState, Verdict
+from leaks.words import Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +66,7 @@ def test_a_row_counts_the_outcomes_that_show_it_among_those_with_a_verdict(playe
 
 
 def test_outcomes_before_it_was_first_seen_are_not_counted_against_it(played):
-    row = signature_list(played.project, SignatureFilter(text=LONG_TITLE)).rows[0]
+    row = signature_list(played.project, SignatureFilter(q=quote(LONG_TITLE))).rows[0]
     assert (row.seen, row.proven) == (1, 1)
 
 
@@ -82,7 +84,7 @@ def test_an_outcome_that_does_not_tell_is_a_gap_in_the_line(played):
 
 def test_what_is_no_leak_is_drawn_by_its_records(played):
     add_race(played)
-    row = signature_list(played.project, SignatureFilter(kind="data-race")).rows[0]
+    row = signature_list(played.project, SignatureFilter(q="kind:data-race")).rows[0]
     assert (row.last.bytes, row.spark) == (None, (4,))
 
 
@@ -97,45 +99,79 @@ def test_what_was_merged_into_another_is_not_listed(played):
     played.other.merged_into = played.signature
     played.other.save()
     found = signature_list(played.project, SignatureFilter())
-    assert ([row.public_id for row in found.rows], found.known) == ([played.signature.public_id], 1)
+    assert ([row.public_id for row in found.rows], found.total) == ([played.signature.public_id], 1)
 
 
-# --- Filters ---------------------------------------------------------------------------------------------------------
+# --- The search ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["ropecache", "pool.cpp", "RopeCache::Build", "LKS-F0"])
 def test_free_text_finds_titles_functions_files_and_ids(played, text):
-    assert "engine::RopeCache::Build" in titles(played, text=text)
+    assert "engine::RopeCache::Build" in titles(played, q=text)
 
 
-def test_each_filter_narrows(played):
-    race = add_race(played)
-    models.Signature.objects.filter(pk=race.pk).update(state=SignatureState.THIRD_PARTY)
-    for wanted in (
-        {"lane": "tsan"},
-        {"kind": "data-race"},
-        {"own": False},
-        {"state": "third_party"},
-        {"text": "queue"},
-    ):
-        assert titles(played, **wanted) == ["third::Queue::push"], wanted
-    assert titles(played, own=True, lane="tsan") == []
+def test_the_page_keeps_the_search_in_its_field_and_links(client, played):
+    text = page(client, played, q="pool.cpp own:yes", sort="bytes")
+    assert 'value="pool.cpp own:yes"' in text
+    assert 'aria-sort="descending"><a class="sort" href="?q=pool.cpp+own%3Ayes&amp;sort=bytes&amp;order=up">' in text
+    assert "signatures.csv?q=pool.cpp+own%3Ayes&amp;sort=bytes" in text
 
 
-def test_a_kind_of_a_record_finds_its_family_too(played):
-    assert len(titles(played, kind="direct-leak")) == len(titles(played, kind="leak")) == 2
+@pytest.mark.parametrize(
+    ("query", "q"),
+    [
+        ({"text": "pool.cpp"}, "pool.cpp"),
+        ({"q": "pool", "lane": "asan-ubsan"}, "pool lane:asan-ubsan"),
+        ({"q": "a OR b", "own": "yes", "state": "third_party"}, "(a OR b) own:yes state:third_party"),
+        ({"kind": "undefined-behavior:null"}, "kind:undefined-behavior:null"),
+        ({"lane": 'my "lane" 1'}, r'lane:"my \"lane\" 1"'),
+        ({"lane": "", "own": "", "kind": " "}, ""),
+    ],
+)
+def test_the_fields_of_old_links_are_words_of_the_search(client, played, query, q):
+    text = page(client, played, **query)
+    assert f'name="q" type="search" value="{escape(q)}"' in text
 
 
-def test_the_page_keeps_the_filter_in_its_fields_and_links(client, played):
-    text = page(client, played, q="pool.cpp", own="yes", sort="bytes")
-    assert 'value="pool.cpp"' in text
-    assert '<option value="yes" selected>' in text
-    assert 'aria-sort="descending"><a class="sort" href="?q=pool.cpp&amp;own=yes&amp;sort=bytes&amp;order=up">' in text
-
-
-@pytest.mark.parametrize("query", [{"sort": "colour"}, {"own": "perhaps"}, {"state": "gone"}, {"q": "x" * 201}])
+@pytest.mark.parametrize("query", [{"sort": "colour"}, {"order": "sideways"}, {"after": "x" * 41}, {"limit": "1000"}])
 def test_a_value_outside_its_domain_is_refused(client, played, query):
     page(client, played, status=400, **query)
+
+
+@pytest.mark.parametrize("query", [{"own": "perhaps"}, {"state": "gone"}, {"q": "is:nwe"}])
+def test_a_search_that_cannot_be_read_is_shown_with_the_bad_word_marked(client, played, query):
+    text = page(client, played, status=400, **query)
+    assert "<mark>" in text
+    assert 'aria-invalid="true"' in text
+    assert "<tr data-row>" not in text
+
+
+def test_the_search_as_it_was_probably_meant_is_one_click_away(client, played):
+    text = page(client, played, status=400, q="own:yes is:nwe pool")
+    assert "own:yes <mark>is:nwe</mark> pool" in text
+    assert 'href="?q=own%3Ayes+is%3Anew+pool"' in text
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        "x" * 10_000,
+        "(" * 5_000,
+        "(" * 900 + ")" * 900,
+        '"',
+        "a\x00b",
+        "\u202e\u0000",
+        "-" * 1_999,
+        "OR " * 600,
+        HOSTILE,
+        "is:" + HOSTILE,
+        "%00",
+    ],
+)
+def test_no_search_breaks_the_page(client, played, q):
+    answer = client.get(reverse("signatures", args=[played.project.slug]), {"q": q})
+    assert answer.status_code in {200, 400}
+    assert "<script>alert" not in answer.content.decode()
 
 
 # --- Order and pages -------------------------------------------------------------------------------------------------
@@ -222,5 +258,6 @@ def test_it_costs_the_same_for_few_and_for_many(client, played, django_assert_ma
     client.force_login(played.cast.people["triager"])
     make_many(played)
     see_again(played.cast.green, played.other, 4096)
+    models.Signature.objects.update(life_proof={"lanes": {"asan-ubsan": {"main": True}}})
     with django_assert_max_num_queries(15):
-        page(client, played, q="engine", sort="bytes", after=played.signature.public_id)
+        page(client, played, q="engine lane:asan*", sort="bytes", after=played.signature.public_id)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from leaks import lane_views, marks
+from leaks import lane_views, life_marks, marks
 from leaks.models import LaneOutcome, Sighting, SuppressionUse
 
 
@@ -25,7 +25,8 @@ def dependents(
         *_followers(outcome, {was, outcome.happened_at}),
     }
     places.update(marks.outcome(pk) for pk in _judged_by_rules(outcome, was, before))
-    return places
+    # Last: it holds the lane until the end of the transaction.
+    return places | life_marks.after_judging(outcome, was)
 
 
 def _judged_by_rules(outcome: LaneOutcome, was: datetime, before: set[str] | None) -> list[int]:
@@ -47,7 +48,8 @@ def _followers(outcome: LaneOutcome, moments: set[datetime]) -> set[marks.Place]
     """Runs of the lane that say whether suppressions grew since this one: the next on its branch, and after one on the default branch
     all on other branches until then.
     """
-    later = SuppressionUse.objects.filter(outcome__lane_id=outcome.lane_id, log__current=True).exclude(outcome=outcome)
+    counted = {"outcome__lane_id": outcome.lane_id, "outcome__withdrawn_at": None, "log__current": True}
+    later = SuppressionUse.objects.filter(**counted).exclude(outcome=outcome)
     branch = outcome.run.branch
     elsewhere = branch == outcome.lane.project.default_branch
     commits = {pk for at in moments for pk in _next(later, branch, at, elsewhere=elsewhere)}

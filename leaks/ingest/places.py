@@ -17,22 +17,23 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 class Place(NamedTuple):
     pk: int
+    commit: int
     position: int | None
     sha: str
     parent: str
     at: datetime
 
 
-def number_commits(project: Project, branch: str, new: Sequence[int]) -> None:
-    """Number the branch after these commits were placed on it, or learnt their parents."""
+def number_commits(project: Project, branch: str, new: Sequence[int]) -> list[int]:
+    """Number the branch after these commits were placed on it, or learnt their parents; the commits whose number changed."""
     if _append(branch, new):
-        return
+        return list(new)
     rows = _places(project, branch)
     numbers = positions(rows)
-    changed = [
-        CommitPlace(pk=row.pk, position=numbers.get(row.sha)) for row in rows if row.position != numbers.get(row.sha)
-    ]
+    moved = [row for row in rows if row.position != numbers.get(row.sha)]
+    changed = [CommitPlace(pk=row.pk, position=numbers.get(row.sha)) for row in moved]
     CommitPlace.objects.bulk_update(changed, ("position",), batch_size=AT_ONCE)
+    return [row.commit for row in moved]
 
 
 def _append(branch: str, new: Sequence[int]) -> bool:
@@ -54,10 +55,10 @@ def _append(branch: str, new: Sequence[int]) -> bool:
 
 def _places(project: Project, branch: str) -> list[Place]:
     rows = CommitPlace.objects.filter(branch=branch, commit__project=project)
-    columns = ("pk", "position", "commit__sha", "commit__parents", "commit__ordered_at")
+    columns = ("pk", "commit_id", "position", "commit__sha", "commit__parents", "commit__ordered_at")
     return [
-        Place(pk, position, sha, parents[0] if parents else "", at or NEVER)
-        for pk, position, sha, parents, at in rows.values_list(*columns)
+        Place(pk, commit, position, sha, parents[0] if parents else "", at or NEVER)
+        for pk, commit, position, sha, parents, at in rows.values_list(*columns)
     ]
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models.functions import Length
 
+from leaks import life_marks, marks
 from leaks.errors import BadSubmission
 from leaks.ingest.commits import FULL_SHA
 from leaks.ingest.places import number_commits
@@ -52,7 +53,9 @@ def take_commits(project: Project, told: Sequence[EventCommit]) -> int:
     known |= _exactly(project, missing)
     changed = [known[one.sha] for one, at in _in_order(told) if _learn(known[one.sha], one, at)]
     Commit.objects.bulk_update(changed, WRITTEN, batch_size=SHAS_AT_ONCE)
-    _place(project, told, known)
+    moved = _place(project, told, known)
+    # Where commits stand decides which runs came after which.
+    marks.mark(life_marks.after_placing(project, sorted(moved | {one.pk for one in changed})))
     return len(missing)
 
 
@@ -103,8 +106,9 @@ def _learn(row: Commit, one: EventCommit, at: datetime | None) -> bool:
     return before != [getattr(row, name) for name in WRITTEN]
 
 
-def _place(project: Project, told: Iterable[EventCommit], known: Mapping[str, Commit]) -> None:
-    """A branch that has a commit has its first parent too."""
+def _place(project: Project, told: Iterable[EventCommit], known: Mapping[str, Commit]) -> set[int]:
+    """A branch that has a commit has its first parent too. The commits that moved on the default branch."""
+    moved: set[int] = set()
     wanted: dict[str, dict[int, Commit]] = {}
     for one in told:
         for sha in (one.sha, *(one.parents or ())[:1]) if one.branch else ():
@@ -112,4 +116,6 @@ def _place(project: Project, told: Iterable[EventCommit], known: Mapping[str, Co
     for branch, commits in sorted(wanted.items()):
         places = [CommitPlace(commit=commit, branch=branch) for commit in commits.values()]
         CommitPlace.objects.bulk_create(places, ignore_conflicts=True)
-        number_commits(project, branch, list(commits))
+        numbered = number_commits(project, branch, list(commits))
+        moved.update(numbered if branch == project.default_branch else ())
+    return moved

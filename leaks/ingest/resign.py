@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import transaction
 
-from leaks import journal, marks, recipes
+from leaks import journal, marks, recipes, trail
 from leaks.errors import BadSubmission, Conflict, LostLease
 from leaks.ingest import lease as leases
 from leaks.ingest.faults import reach
@@ -22,7 +22,7 @@ from leaks.ingest.resign_turn import Turn, due, take
 from leaks.models import KeyMove, Link, LogMove, Project, RecipeVersion, ReportMove, Resign
 from leaks.models.recipes import OPEN
 from leaks.resign_forecast import forecast
-from leaks.resign_keys import apply_plan, restore_keys, tie_links
+from leaks.resign_keys import apply_plan, moved_since, restore_keys, tie_links
 from leaks.resign_summary import summary_of
 from leaks.words import ResignState
 
@@ -65,6 +65,8 @@ def ask_undo(project: Project, person: AbstractBaseUser | None, reason: str) -> 
         last = undoable(current)
         if last is None:
             raise Conflict("There is no re-sign that can be undone.")
+        if (decided := moved_since(last)) is not None:
+            raise Conflict(f"Its keys were moved since, by {trail.sentence_of(decided)}. Undo that first.")
         version = RecipeVersion.objects.filter(project=current, number=last.former).first()
         if version is not None:
             recipes.put_in_force(current, version)

@@ -18,6 +18,7 @@ from leaks.ingest.digest import digest
 from leaks.ingest.faults import reach
 from leaks.ingest.judging import judge_outcome
 from leaks.models import Delivery, Log, Project, StaleMark
+from leaks.review_clock import tend_suppressions
 from leaks.rollups import rebuild_lane_day
 from leaks.standing import rebuild_commit_lane
 from leaks.standing_signatures import rebuild_signatures
@@ -144,6 +145,7 @@ def _signatures(subjects: list[str]) -> None:
     ids = [int(subject) for subject in subjects]
     rebuild_signatures(ids)
     notices.new_signatures(ids)
+    notices.regressed_signatures(ids)
 
 
 REBUILD: dict[Kind, Callable[[list[str]], None]] = {
@@ -184,4 +186,5 @@ CHORES = (
     # By the clock of the looks, a little less, so that each of them tends it.
     Chore(silence.note_silence, every=float(settings.LEAKLEDGER_LOOK_SECONDS) - 0.5),
     Chore(notices.note_blind, every=float(settings.LEAKLEDGER_LOOK_SECONDS) - 0.5),
+    Chore(tend_suppressions, every=float(settings.LEAKLEDGER_LOOK_SECONDS) - 0.5),
 )

@@ -29,6 +29,10 @@ COMPILER = re.compile(
 )
 SANITIZE = re.compile(r"-(?:fsanitize|Zsanitizer)=([a-z0-9,-]+)")
 FLAGS = re.compile(r"FLAGS|-DCMAKE_|(?i:\bflags\b)")
+# Without these UBSan goes on behind a report, and the process may end as if nothing was.
+HALTING = re.compile(
+    r"-fno-sanitize-recover(?:=[\w,-]{0,200}\b(?:all|undefined)\b|(?![=\w-]))|-fsanitize-trap\b|-fsanitize-undefined-trap-on-error"
+)
 GO_RACE = re.compile(r"\bgo (?:test|build|run|install) (?:\S+ ){0,30}?-race\b")
 # Probes of configure, and code that is not of the tested program.
 PROBE = re.compile(r"CMakeTmp|CMakeScratch|conftest|/_deps/|third[_-]?party/|3rdparty/|/external/|/vendor/")
@@ -55,11 +59,15 @@ MAKE = r"\A\S*make(?:\[\d+\])?: \*\*\* "
 
 
 class Row(NamedTuple):
-    """One way in which a build says that it broke: what the line holds, its form, and a line that a test checks."""
+    """One way in which a build says that it broke: what the line holds, its form, and a line that a test checks.
+
+    `stops`: nothing but make or ninja says so, and not a test.
+    """
 
     needle: str
     form: re.Pattern[str]
     sample: str
+    stops: bool = False
 
 
 BROKEN = (
@@ -90,11 +98,16 @@ BROKEN = (
     Row("Build did NOT", re.compile(r"\A(?:ERROR|FAILED): Build did NOT complete"), "FAILED: Build did NOT complete successfully"),
     Row("nvcc fatal", re.compile(r"\Anvcc fatal\s*: "), "nvcc fatal   : Unsupported gpu architecture 'compute_20'"),
 )  # fmt: skip
-# These only repeat that a step failed.
+# These only repeat that a step failed; alone they say that make or ninja stopped, at a build or at a test.
 REPEATED = (
-    Row("*** [", re.compile(MAKE + r"\["), "make: *** [Makefile:136: all] Error 2"),
+    Row("*** [", re.compile(MAKE + r"\["), "make: *** [Makefile:136: all] Error 2", stops=True),
     Row("FAILED: ", re.compile(r"\AFAILED: (?:\[code=\d+\] )?[\w.-]+/\S+"), "FAILED: tests/relay_tests"),
-    Row("ninja: build stopped", re.compile(r"\Aninja: build stopped: "), "ninja: build stopped: subcommand failed."),
+    Row(
+        "ninja: build stopped",
+        re.compile(r"\Aninja: build stopped: "),
+        "ninja: build stopped: subcommand failed.",
+        stops=True,
+    ),
 )
 ROWS = (*BROKEN, *REPEATED)
 WORDS = Rows([row.needle for row in ROWS])
@@ -110,6 +123,8 @@ class Reader:
     def __init__(self) -> None:
         self._step: tuple[int, str] | None = None  # the last line that says how far the build is
         self._broken: list[Mark] = []
+        self._stopped: list[Mark] = []
+        self._halts: Mark | None = None
         self._detectors: set[Detector] = set()
         self._plain: Mark | None = None  # a compile line without any sanitizer
         self._needs_none = False
@@ -135,7 +150,7 @@ class Reader:
 
     def marks(self) -> list[Mark]:
         bare = self._plain if not self._detectors and not self._needs_none else None
-        return [*self._broken, *([bare] if bare else [])]
+        return [*self._broken, *self._stopped, *(mark for mark in (bare, self._halts) if mark)]
 
     def detectors(self) -> frozenset[Detector]:
         return frozenset(self._detectors)
@@ -146,6 +161,8 @@ class Reader:
         if "sanitize" in text or " -race" in text:
             if compiles or FLAGS.search(text[:LONGEST]):
                 self._detectors |= _detectors(text)
+                if not self._halts and HALTING.search(text[:LONGEST]):
+                    self._halts = Mark(MarkKind.HALTS, number, text)
             elif GO_RACE.search(text[:LONGEST]):
                 self._detectors.add(Detector.THREAD)
         if compiles and not self._plain and not PROBE.search(text) and "-fsanitize=" not in text and " @" not in text:
@@ -153,11 +170,18 @@ class Reader:
         return compiles
 
     def _judge(self, number: int, text: str) -> None:
-        rows = [ROWS[place] for place in WORDS.of(text) if self._broken or place < len(BROKEN)]
-        if any(row.form.search(text[:LONGEST]) for row in rows):
-            if len(self._broken) >= FIRST + LAST:
-                del self._broken[FIRST]
-            self._broken.append(Mark(MarkKind.BUILD_FAILED, number, text))
+        rows = [(place, ROWS[place]) for place in WORDS.of(text)]
+        said = [(place, row) for place, row in rows if row.form.search(text[:LONGEST])]
+        if said and (self._broken or said[0][0] < len(BROKEN)):
+            _keep(self._broken, Mark(MarkKind.BUILD_FAILED, number, text))
+        elif any(row.stops for _, row in said):
+            _keep(self._stopped, Mark(MarkKind.STEP_FAILED, number, text))
+
+
+def _keep(marks: list[Mark], mark: Mark) -> None:
+    if len(marks) >= FIRST + LAST:
+        del marks[FIRST]
+    marks.append(mark)
 
 
 def _steps(text: str) -> tuple[int, int] | None:

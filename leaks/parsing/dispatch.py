@@ -8,6 +8,7 @@ read before are taken whole.
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 
@@ -198,6 +199,7 @@ class Reading:
         A record that the batch cuts waits for the next one.
         """
         at = 0
+        self._known.begin_batch()
         record = self._known.next(data, 0)
         while record:
             if end := self._small_checks.end(data, record):
@@ -215,12 +217,14 @@ class Reading:
         return at
 
     def _plain(self, data: bytes, *, whole: bool = True, for_all: bool = True) -> None:
-        if not whole:
-            data = data.rstrip(b"\r")
-            start = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-            if self._is_bare(data[start:].decode("utf-8", "replace")):
-                data, whole = data[:start], True
-        self._walk.read(data, whole=whole, for_all=for_all)
+        if whole:
+            self._walk.read(data, for_all=for_all)
+            return
+        data = data.rstrip(b"\r")
+        start = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        self._walk.read(data[:start], for_all=for_all)
+        if not self._is_bare(data[start:].decode("utf-8", "replace")):  # as far as the lines before teach
+            self._walk.read(data[start:], whole=False, for_all=for_all)
 
     def _is_bare(self, text: str) -> bool:
         """Nothing but prefixes: where a log ends in the middle of a line, that is the start of one and not a blank one."""
@@ -232,16 +236,18 @@ class Reading:
         count = self._walk.number - 1 if lines.ends_with_newline else self._walk.number
         ends_in_block = self.streams.end(count, whole=lines.ends_with_newline)
         ledger = self.streams.ledger
+        frames = ledger.frames(self.streams.texts.frames())
         reports = ledger.reports(self.streams.texts.known)
         summaries = sorted((s for runner in self.runners for s in runner.finish()), key=lambda s: (s.level, s.line))
         tests, inner = _outermost(summaries)
         found_options = self.options.finish()
         progress = self.build.finish()
         findings = [report for report in reports if report.finding]
+        tools = tuple(dict.fromkeys(map(attrgetter("tool"), reports)))
         facts = LogFacts(
             lines=count,
             bytes=lines.bytes,
-            findings=sum(report.count for report in findings) + ledger.dropped,
+            findings=sum(map(attrgetter("count"), findings)) + ledger.dropped,
             finding_lines=tuple(Line(report.line, report.headline) for report in findings[:FIRST_FINDINGS]),
             tests=tests,
             inner_tests=inner,
@@ -250,14 +256,14 @@ class Reading:
             options=found_options,
             build=progress,
             marks=self._all_marks(lines),
-            tools=tuple(dict.fromkeys(report.tool for report in reports)),
-            detectors=self._detectors(reports, found_options),
+            tools=tools,
+            detectors=self._detectors(tools, reports, found_options),
             ends_in_block=ends_in_block,
             ends_in_test=next((line for runner in self.runners if (line := runner.open_test())), None),
             last_line=self._bare_last_line(),
             binary=lines.binary,
         )
-        return Evidence(reports, facts, tuple(ledger.notes))
+        return Evidence(reports, facts, tuple(ledger.notes), frames)
 
     def _all_marks(self, lines: Lines) -> tuple[Mark, ...]:
         found = [*self.marks.finish(), *self.build.marks(), *self.streams.ledger.marks]
@@ -266,9 +272,12 @@ class Reading:
             found.append(Mark(MarkKind.BOUND, self._walk.number, "", "bytes"))
         return tuple(sorted(found, key=lambda mark: mark.number))
 
-    def _detectors(self, reports: Sequence[Report], found_options: Mapping[str, object]) -> tuple[Detector, ...]:
-        words = [*(report.tool for report in reports), *found_options]
-        words += [report.detail.partition(":")[0] for report in reports if report.tool == unrecognised.TOOL]
+    def _detectors(
+        self, tools: Sequence[str], reports: Sequence[Report], found_options: Mapping[str, object]
+    ) -> tuple[Detector, ...]:
+        words = [*tools, *found_options]
+        if unrecognised.TOOL in tools:
+            words += [report.detail.partition(":")[0] for report in reports if report.tool == unrecognised.TOOL]
         if self.streams.ledger.inside_address_sanitizer:
             words.append(asan.TOOL)
         found = self.build.detectors().union(*(DETECTORS.get(word, ()) for word in words))

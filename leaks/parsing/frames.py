@@ -4,6 +4,7 @@ A frame is split from the right, because a function's name holds anything and a 
 """
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from leaks.evidence import Frame
@@ -146,3 +147,6 @@ class FrameTexts:
         if frame is None:
             frame = self._frames[text] = understood(text)
         return frame
+
+    def frames(self) -> Iterable[Frame]:
+        return self._frames.values()

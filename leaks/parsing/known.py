@@ -7,7 +7,7 @@ its lines are plain frames, and what follows it is the next record or the SUMMAR
 import re
 from typing import NamedTuple
 
-from leaks.parsing.ledger import Entry, Key
+from leaks.parsing.ledger import Counted, Key
 from leaks.parsing.prefixes import Prefixes
 from leaks.parsing.stacks import Stacks
 from leaks.parsing.streams import Streams
@@ -18,7 +18,8 @@ MOST_HEADERS = 1 << 13
 LONGEST_HEADER = 120
 HEADER_END = b"(s) allocated from:\n"
 HEADER_END_SIZE = len(HEADER_END) - 1
-OFTEN = 3  # times a stack must be seen to be remembered as a whole
+OFTEN = 4  # times a stack must be seen to be remembered as a whole
+IN_SUMMARY = b" byte(s) leaked in "
 # Behind these no frame can belong to the record before.
 ENDS_RECORD = re.compile(
     rb"SUMMARY: \w+Sanitizer: \d+ byte\(s\) leaked in \d+ allocation\(s\)"
@@ -51,6 +52,12 @@ class KnownRecords:
         self._prefixes = prefixes
         self._stacks = Stacks(streams.texts)
         self._headers: dict[bytes, Header | None] = {}
+        self._all = self._rare = 0  # records of this batch, and those whose stack came seldom until now
+        self._mostly_rare = False  # as it was in the batch before
+
+    def begin_batch(self) -> None:
+        self._mostly_rare = self._rare * 2 > self._all
+        self._all = self._rare = 0
 
     def next(self, data: bytes, at: int) -> Found | None:
         """The next line that is a record's header and nothing else, but for prefixes."""
@@ -100,6 +107,8 @@ class KnownRecords:
         if check.records:
             check.finish_closed()
             self._streams.settle(record.key)
+        if self._mostly_rare:
+            record, number = self._rare_ones(data, record, number, check)
         at, number = self._run(data, record, number, check)
         self._streams.until = max(self._streams.until, check.last + check.patience)
         return at, number
@@ -139,31 +148,71 @@ class KnownRecords:
         found = self.next(data, at)
         return found[:3] if found and found.prefix == prefix else (0, 0, None)
 
+    def _rare_ones(self, data: bytes, record: Found, number: int, check: LeakCheck) -> tuple[Found, int]:
+        """Take records whose stacks are not worth looking for: all bodies up to the last record of the check are split at once.
+
+        The first record that is not taken, and its number.
+        """
+        _, end, header, prefix, key = record
+        summary = data.find(IN_SUMMARY, end)
+        last = data.rfind(HEADER_END, end, summary if summary >= 0 else len(data))
+        if last < 0:
+            return record, number
+        bodies = data[end : last + HEADER_END_SIZE]
+        found, whole = self._stacks.several(_without(prefix, bodies) if prefix else bodies)
+        taken = 0
+        for texts, line in found:
+            next_header = self._headers.get(line) or (self._header(line) if len(line) <= LONGEST_HEADER else None)
+            if next_header is None:
+                break
+            self._count(check, header, number, texts)
+            check.last = number + len(texts)
+            number += len(texts) + 2
+            header = next_header
+            taken += 1
+        if whole and taken == len(found):
+            at = data.rfind(b"\n", end, last) + 1
+        else:  # what is odd may be so again: it must not be split once more for each record
+            self._mostly_rare = False
+            at = _behind_blank_lines(data, end, prefix, taken) if taken else record.start
+        return Found(at, data.index(b"\n", at), header, prefix, key), number
+
     def _tally(self, check: LeakCheck, header: Header, number: int, body: bytes, prefix: bytes) -> int:
         """Count the record in. How many frames it has; none if its body needs reading."""
-        kind, leaked, objects, text = header
         if prefix:
             body = _without(prefix, body)
         stack = self._stacks.find(body)
         texts = stack.texts if stack else self._stacks.texts(body)
         if texts is None:
             return 0
+        entry = stack.seen.get(header.kind) if stack else None
+        entry = self._count(check, header, number, texts, entry)
+        if entry is None:
+            return len(texts)
+        if stack is None and entry.count >= OFTEN and not entry.count & (entry.count - 1):
+            stack = self._stacks.remember(body, texts)
+        if stack:
+            stack.seen[header.kind] = entry
+        return len(texts)
+
+    def _count(
+        self, check: LeakCheck, header: Header, number: int, texts: tuple[str, ...], entry: Counted | None = None
+    ) -> Counted | None:
+        """Its entry; none if there are too many."""
+        kind, leaked, objects, text = header
         check.count += 1
         check.bytes += leaked
         check.objects += objects
-        entry = stack.seen.get(kind) if stack else None
-        if entry.__class__ is not Entry:
+        self._all += 1
+        if entry is None:
             entry = self._streams.ledger.leak(kind, texts, number, text, check)
             if entry is None:
-                return len(texts)
-            if stack is None and entry.count == OFTEN:
-                stack = self._stacks.remember(body, texts)
-            if stack:
-                stack.seen[kind] = entry
+                return None
+            self._rare += entry.count < OFTEN
         entry.count += 1
         entry.bytes += leaked
         entry.objects += objects
-        return len(texts)
+        return entry
 
 
 def _up_to_blank_line(data: bytes, header_end: int, prefix: bytes) -> bytes:
@@ -180,3 +229,11 @@ def _without(prefix: bytes, body: bytes) -> bytes:
     """The body without the prefix that each line of it has; empty if one has it not."""
     lines = body.split(b"\n%b" % prefix)
     return b"\n".join(lines) if len(lines) == body.count(b"\n") + 1 else b""
+
+
+def _behind_blank_lines(data: bytes, at: int, prefix: bytes, count: int) -> int:
+    """Where the line begins that follows so many blank ones."""
+    blank_line = b"\n%b\n" % prefix
+    for _ in range(count):
+        at = data.index(blank_line, at) + len(blank_line)
+    return at

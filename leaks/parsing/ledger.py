@@ -1,7 +1,8 @@
 """The reports of one log, the same ones folded into one entry, and what its leak checks add up to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from leaks.evidence import Frame, Report
@@ -23,7 +24,7 @@ class Entry:
 
     __slots__ = ("bytes", "count", "first", "objects", "truncated")
 
-    def __init__(self, first: Report | Leak) -> None:
+    def __init__(self, first: Report) -> None:
         self.first = first
         self.count = 0
         self.bytes = 0
@@ -31,12 +32,16 @@ class Entry:
         self.truncated = False
 
     @property
+    def line(self) -> int:
+        return self.first.line
+
+    @property
     def tool(self) -> str:
-        return lsan.TOOL if isinstance(self.first, Leak) else self.first.tool
+        return self.first.tool
 
     @property
     def has_frames(self) -> bool:
-        return bool(self.first.texts if isinstance(self.first, Leak) else self.first.frames)
+        return bool(self.first.frames)
 
     def add(self, report: Report) -> None:
         self.count += 1
@@ -46,10 +51,7 @@ class Entry:
         if report.line < self.first.line:
             self.first = report
 
-    def report(self, frame_of: Callable[[str], Frame]) -> Report:
-        if isinstance(self.first, Leak):
-            frames = tuple(map(frame_of, self.first.texts))
-            return self.first.report(frames, (self.count, self.bytes, self.objects), truncated=self.truncated)
+    def report(self, frame_of: Callable[[str], Frame]) -> Report:  # noqa: ARG002  as a leak has it
         if self.count == 1:
             return self.first
         leak = self.first.bytes is not None
@@ -60,6 +62,9 @@ class Entry:
             objects=self.objects if leak else None,
             truncated=self.truncated,
         )
+
+
+Counted = Entry | Leak
 
 
 class Sums(NamedTuple):
@@ -75,7 +80,7 @@ class Ledger:
     """The reports of one log, folded, and the totals of its leak checks."""
 
     def __init__(self, most: int) -> None:
-        self.entries: dict[object, Entry] = {}
+        self.entries: dict[object, Counted] = {}
         self.marks: list[Mark] = []
         self.hits: dict[str, SuppressionHit] = {}
         self.notes: list[str] = []
@@ -90,7 +95,7 @@ class Ledger:
         self._summaries: set[str] = set()
         self._claims: dict[str, tuple[int, int, str]] = {}  # of a tool: how many reports, and where it says so first
 
-    def add(self, report: Report, *, again: bool = False) -> Entry | None:
+    def add(self, report: Report, *, again: bool = False) -> Counted | None:
         if self._is_echo(report) or (again and (report in self._printed or fold_key(report) in self.entries)):
             return None
         if report.tool == VALGRIND:
@@ -105,16 +110,16 @@ class Ledger:
         entry.add(report)
         return entry
 
-    def leak(self, kind: str, texts: tuple[str, ...], number: int, headline: str, check: LeakCheck) -> Entry | None:
+    def leak(self, kind: str, texts: tuple[str, ...], number: int, headline: str, check: LeakCheck) -> Counted | None:
         """The entry of a leak record that is read as a whole; its sums are left to the caller."""
         key = (lsan.TOOL, kind, texts, (), None, None, True)  # what `fold_key` says of its report
         entry = self.entries.get(key)
         if entry is None:
-            leak = Leak(kind, texts, number, headline, check.pid, check.test)
+            leak = Leak(kind, texts, number, headline, check.pid, test=check.test)
             if len(self.entries) >= self._most:
                 self._bound(leak)
                 return None
-            entry = self.entries[key] = Entry(leak)
+            entry = self.entries[key] = leak
         return entry
 
     def _bound(self, report: Report | Leak) -> None:
@@ -146,7 +151,7 @@ class Ledger:
     def knows_headline(self, headline: str) -> bool:
         return headline in self._headlines
 
-    def count_again(self, entry: Entry, key: object, report: Report, headline: str) -> None:
+    def count_again(self, entry: Counted, key: object, report: Report, headline: str) -> None:
         """What `add` does with a report that differs in nothing but its process from `report`, which was added before."""
         if headline and len(self._headlines) < MOST_ECHOES:
             self._headlines[headline] = key
@@ -231,14 +236,19 @@ class Ledger:
         return Totals(*parsed, *said, parsed == said)
 
     def reports(self, frame_of: Callable[[str], Frame]) -> tuple[Report, ...]:
-        """In the order of their lines. The entries are gone with that, one by one: a large log has no room for both."""
-        entries = sorted(self.entries.values(), key=lambda entry: entry.first.line)
+        """In the order of their lines. The entries are gone with that: those of leaks become their reports."""
+        entries = sorted(self.entries.values(), key=attrgetter("line"))
         self.entries = {}
-        entries.reverse()
-        reports = []
-        while entries:
-            reports.append(entries.pop().report(frame_of))
-        return tuple(reports)
+        return tuple([entry.report(frame_of) for entry in entries])
+
+    def frames(self, understood: Iterable[Frame]) -> tuple[Frame, ...]:
+        """Each frame of all stacks once, as an object; asked before the reports are made. Those of leaks are among `understood`."""
+        found = {id(frame): frame for frame in understood}
+        for entry in self.entries.values():
+            if isinstance(entry, Entry):
+                for frames in (entry.first.frames, *(stack.frames for stack in entry.first.stacks)):
+                    found.update(zip(map(id, frames), frames, strict=True))
+        return tuple(found.values())
 
 
 def fold_key(report: Report) -> object:

@@ -89,17 +89,18 @@ class Lines:
 
     def _blocks(self) -> Iterator[bytes]:
         """Blocks of one size, whatever the sizes of the chunks: how a log arrives cannot change how it is read."""
-        waiting: list[bytes] = []
+        waiting: list[memoryview] = []
         size = 0
         for chunk in self._started():
-            waiting.append(chunk)
-            size += len(chunk)
-            if size >= BATCH:
-                data = b"".join(waiting)
-                whole = size - size % BATCH
-                for start in range(0, whole, BATCH):
-                    yield data[start : start + BATCH]
-                waiting, size = [data[whole:]], size - whole
+            rest = memoryview(chunk)
+            while size + len(rest) >= BATCH:
+                waiting.append(rest[: BATCH - size])
+                rest = rest[BATCH - size :]
+                yield b"".join(waiting)
+                waiting, size = [], 0
+            if rest:
+                waiting.append(rest)
+                size += len(rest)
         if size:
             yield b"".join(waiting)
 

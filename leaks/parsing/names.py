@@ -30,6 +30,7 @@ OPERATOR = re.compile(
 )
 CONVERSION = re.compile(r"\boperator\s+(?=[\w:(])")
 WORD = re.compile(r"\w")
+TELLING = re.compile(r"[(<\[{`)>\]}' ]")
 REQUIRES = " requires "  # a constraint stands behind everything else
 SWIFT_CLOSURE = re.compile(r"(?:partial apply for |(?:implicit )?closure (?:#\d+ )?in )+")
 
@@ -76,13 +77,13 @@ def _scan(name: str) -> Scan:
     conversion = CONVERSION.search(name) if spans or "operator " in name else None
     groups: list[Group] = []
     open_brackets: list[tuple[str, int]] = []
-    at, turn, last_blank = 0, 0, -1
-    while at < len(name):
-        if turn < len(spans) and at >= spans[turn][0]:
-            at = max(at, spans[turn][1])
+    turn, last_blank = 0, -1
+    for telling in TELLING.finditer(name):
+        char, at = telling[0], telling.start()
+        while turn < len(spans) and at >= spans[turn][1]:
             turn += 1
+        if turn < len(spans) and at >= spans[turn][0]:
             continue
-        char = name[at]
         if char in "(<[{`":
             open_brackets.append((char, at))
         elif char in ")>]}'" and open_brackets and name[max(0, at - 1) : at + 1] != "->":
@@ -91,7 +92,6 @@ def _scan(name: str) -> Scan:
                 groups.append(Group(CLOSERS[char], start, at + 1))
         elif char == " " and not open_brackets and not (conversion and at > conversion.start()):
             last_blank = at
-        at += 1
     return Scan(tuple(groups), last_blank)
 
 

@@ -83,7 +83,7 @@ class Lines:
         if known is not words or not start <= first < turn or (first - start) % size:
             turn = first
             last = min(turn + most * size, len(hits))
-            while turn < last and [hit[0] for hit in hits[turn : turn + size]] == words:
+            while turn < last and hits[turn][0] == words[0] and [hit[0] for hit in hits[turn : turn + size]] == words:
                 turn += size
             self._alike = first, turn, words
         return hits[turn][1] if turn > first else 0
@@ -92,13 +92,15 @@ class Lines:
         """Those from `at` up to `end` that concern somebody in `mask`, and which hit is the next behind them."""
         hits, turn, of = self._hits, self.turn, self._who
         found: dict[tuple[int, int], int] = {}
-        while hits[turn][1] < end:
+        while True:
             word, place, _ = hits[turn]
+            if place >= end:
+                break
+            turn += 1
             who = of[word] & mask
             if who and place >= at:
                 line = self._data.rfind(b"\n", at, place) + 1 or at, self._data.find(b"\n", place)
                 found[line] = found.get(line, 0) | who
-            turn += 1
         return [(start, stop, who) for (start, stop), who in found.items()], turn
 
 

@@ -8,7 +8,6 @@ ledger had already.
 
 import re
 from collections.abc import Callable, Iterable
-from copy import copy
 from dataclasses import dataclass
 from operator import itemgetter
 from struct import Struct
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 from leaks.evidence import Report
 from leaks.parsing.blocks import Block
-from leaks.parsing.ledger import Entry, Ledger, fold_key
+from leaks.parsing.ledger import Counted, Ledger, fold_key
 from leaks.parsing.streams import Story
 from leaks.parsing.tools.lsan import LeakCheck
 from leaks.parsing.valgrind_losses import Told as Losing
@@ -33,14 +32,14 @@ LOWER, BOTH = (bytes.maketrans(digits, b"0" * len(digits)) for digits in (b"1234
 DECIMAL = bytes.maketrans(b"123456789", b"0" * 9)
 # What differs from run to run, and the digits that it is made of. The addresses of frames tell nothing; how others are equal to each
 # other may tell whose line it is.
+# Each begins with a character of its own, and looks back from there: so most of a text is passed over at once.
 VARIABLE = re.compile(
     rb"(?:#\d{1,4}| {2,4}(?:at|by)) +0x(?P<frame>[0-9a-fA-F]{4,16})\b"
-    rb"|(?:[ (,>]|^|\[(?=0x[0-9a-f]{1,16},))0x(?P<address>[0-9a-f]{6,16})\b"
+    rb"|0x(?:(?<=[ (,>]0x)|(?<![^\n]0x)|(?<=\[0x)(?=[0-9a-f]{1,16},))(?P<address>[0-9a-f]{6,16})\b"
     rb"|==(?P<pid>\d{1,10})=="
     rb"|\((?:pid|tid)=(?P<id>\d{1,10})\b"
-    rb"|\b(?P<kernel>ffff[0-9a-f]{12})\b"
-    rb"|^\[ *(?P<stamp>\d{1,8}\.\d{6})\]",
-    re.MULTILINE,
+    rb"|f(?<!\wf)(?P<kernel>fff[0-9a-f]{12})\b"
+    rb"|\[(?<![^\n]\[) *(?P<stamp>\d{1,8}\.\d{6})\]"
 )
 FREE = frozenset({"frame", "stamp"})
 DECIMALS = frozenset({"pid", "id", "stamp"})
@@ -57,7 +56,7 @@ class Span(NamedTuple):
 class Told(NamedTuple):
     """A report that a passage counts: its place in the ledger, and where its headline stands if copies are known by it."""
 
-    entry: Entry
+    entry: Counted
     key: object
     report: Report
     headline: tuple[int, int] | None
@@ -68,6 +67,7 @@ class Passage:
     size: int
     lines: int
     told: tuple[Told, ...]
+    headlines: tuple[tuple[int, int], ...]  # where those stand by which copies are known
     blocks: tuple[tuple[Block, slice | None], ...]  # those that the ledger must hear of, and where their pids stand
     is_check: bool  # for leaks
 
@@ -75,7 +75,9 @@ class Passage:
 class Layout:
     """Where the variable parts of a passage stand, and how they are equal to each other. What stands between them tells the passage."""
 
-    __slots__ = ("_cut", "_pick_bound", "_pick_decimals", "_pick_firsts", "_repeat", "_table", "kind", "passages")
+    __slots__ = (
+        "_cut", "_last", "_passages", "_pick_bound", "_pick_decimals", "_pick_firsts", "_repeat", "_table", "kind",
+    )  # fmt: skip
 
     def __init__(self, spans: list[Span], text: bytes) -> None:
         shape, at = "", 0
@@ -93,7 +95,22 @@ class Layout:
         self._pick_firsts = _pick([bound.index(value) for value in distinct])
         self._repeat = _pick(groups)
         self.kind = spans, self._shape(values), groups
-        self.passages: dict[Values, Passage] = {}
+        self._passages: dict[Values, Passage] = {}
+        self._last: tuple[Values, Passage | None] = (), None  # to compare is cheaper than to look up
+
+    def remember(self, text: bytes, passage: Passage) -> None:
+        texts = self.parts(text, 0)[0]
+        self._passages[texts] = passage
+        self._last = texts, passage
+
+    def find(self, data: bytes, start: int) -> Passage | None:
+        """The passage that begins there, if it is as long as these are."""
+        texts, values = self.parts(data, start)
+        if texts != self._last[0]:
+            if texts not in self._passages:
+                return None
+            self._last = texts, self._passages[texts]
+        return self._last[1] if self.confirms(values) else None
 
     def parts(self, data: bytes, start: int) -> tuple[Values, Values]:
         """What tells the passage that begins there, and the values of its variable parts."""
@@ -151,21 +168,19 @@ class Passages:
         for marker in self._markers.get(opener, ()):
             end = marker.end(data, start)
             for layout in self._layouts.get(end - start, ()) if end > start else ():
-                texts, values = layout.parts(data, start)
-                passage = layout.passages.get(texts)
-                if passage and layout.confirms(values):
+                passage = layout.find(data, start)
+                if passage:
                     return passage if self._is_news(data, start, passage) else None
         return None
 
     def _is_news(self, data: bytes, start: int, passage: Passage) -> bool:
-        return all(
-            not self._ledger.knows_headline(_headline(data, start, told)) for told in passage.told if told.headline
-        )
+        places = passage.headlines
+        return not places or not any(self._ledger.knows_headline(_headline(data, start, place)) for place in places)
 
     def take(self, data: bytes, start: int, passage: Passage) -> None:
         self._credit = min(CREDIT, self._credit + 1)
-        for told in passage.told:
-            self._ledger.count_again(told.entry, told.key, told.report, _headline(data, start, told))
+        for entry, key, report, headline in passage.told:
+            self._ledger.count_again(entry, key, report, _headline(data, start, headline) if headline else "")
         for block, place in passage.blocks:
             self._ledger.finished(_of_process(block, data[start : start + passage.size][place]) if place else block, ())
 
@@ -177,7 +192,9 @@ class Passages:
             return
         self._credit -= seldom
         spans = [Span(*found.span(name), name) for found in VARIABLE.finditer(text) if (name := found.lastgroup)]
-        passage = self._understood(text, story, {text[start:end].decode() for start, end, _ in spans})
+        passage = self._understood(
+            text, story, {value.decode() for value in {text[start:end] for start, end, _ in spans}}
+        )
         marker = _marker(text, spans)
         if passage is None or marker is None:
             return
@@ -188,8 +205,7 @@ class Passages:
             if len(markers) >= MOST_MARKERS:
                 del markers[next(iter(markers))]
             markers[marker] = None
-        layout = self._layout(Layout(spans, text), len(text))
-        layout.passages[layout.parts(text, 0)[0]] = passage
+        self._layout(Layout(spans, text), len(text)).remember(text, passage)
         self._size += len(text)
 
     def _forget(self) -> None:
@@ -224,7 +240,8 @@ class Passages:
         if any(place == UNSURE for _, place in blocks):
             return None
         is_check = any(isinstance(block, LeakCheck) for block in story.blocks)
-        return Passage(len(text), text.count(b"\n"), tuple(told), blocks, is_check)
+        headlines = tuple([one.headline for one in told if one.headline])
+        return Passage(len(text), text.count(b"\n"), tuple(told), headlines, blocks, is_check)
 
 
 SILENT, UNSURE = slice(0, 0), slice(-1, -1)
@@ -243,9 +260,11 @@ def _heard(block: Block, text: bytes) -> slice | None:
 
 
 def _of_process(block: Block, pid: bytes) -> Block:
-    block = copy(block)
-    block.pid = int(pid)
-    return block
+    """The same block of another process. `copy` would ask it how it wants to be copied."""
+    other: Block = object.__new__(block.__class__)
+    vars(other).update(vars(block))
+    other.pid = int(pid)
+    return other
 
 
 def _mentions(texts: Iterable[str], values: set[str]) -> bool:
@@ -261,10 +280,8 @@ def _place_of_headline(text: bytes, report: Report) -> tuple[int, int] | None:
     return (at, at + len(words)) if at >= 0 else (-1, -1)
 
 
-def _headline(data: bytes, start: int, told: Told) -> str:
-    if told.headline is None:
-        return ""
-    return data[start + told.headline[0] : start + told.headline[1]].decode("utf-8", "replace")
+def _headline(data: bytes, start: int, place: tuple[int, int]) -> str:
+    return data[start + place[0] : start + place[1]].decode("utf-8", "replace")
 
 
 def _marker(text: bytes, spans: list[Span]) -> Marker | None:

@@ -7,6 +7,7 @@ recognised as a whole, by all that stands between its addresses.
 
 import re
 from struct import Struct
+from typing import Any
 
 from leaks.parsing.blocks import DEEPEST
 from leaks.parsing.frames import FrameTexts
@@ -29,7 +30,7 @@ class KnownStack:
 
     def __init__(self, texts: tuple[str, ...]) -> None:
         self.texts = texts
-        self.seen: dict[str, object] = {}
+        self.seen: dict[str, Any] = {}
 
 
 class Layout:
@@ -79,11 +80,12 @@ class Stacks:
     def __init__(self, texts: FrameTexts) -> None:
         self._text = TextOfBytes(texts).__getitem__
         self._layouts: dict[Place, list[Layout]] = {}
+        self._sizes: set[int] = set()  # of what is remembered: most stacks that come once have another
         self._size = 0
 
     def find(self, body: bytes) -> KnownStack | None:
         """The stack, if it was remembered; nothing but its addresses may differ."""
-        for layout in self._layouts.get(_place(body), ()):
+        for layout in self._layouts.get(_place(body), ()) if len(body) in self._sizes else ():
             stack = layout.find(body)
             if stack is not None:
                 return stack
@@ -100,11 +102,33 @@ class Stacks:
         except KeyError:
             return None
 
+    def several(self, bodies: bytes) -> tuple[list[tuple[tuple[str, ...], bytes]], bool]:
+        """The texts of bodies that stand one behind the other, and what stands between the blank line behind each and the next one.
+
+        They end in front of the first one that `texts` would not know; the other answer is whether none is left.
+        """
+        parts = SPLIT(bodies)
+        numbers, texts = parts[1::2], parts[2::2]
+        found: list[tuple[tuple[str, ...], bytes]] = []
+        at, size = 0, 0 if parts[0] else len(numbers)
+        while at < size:
+            end = _next_first(numbers, at)
+            texts[end - 1], _, between = texts[end - 1].partition(b"\n\n")
+            if numbers[at:end] != NUMBERS[: end - at]:
+                return found, False
+            try:
+                found.append((tuple(map(self._text, texts[at:end])), between))
+            except KeyError:
+                return found, False
+            at = end
+        return found, bool(found)
+
     def remember(self, body: bytes, texts: tuple[str, ...]) -> KnownStack | None:
         """Recognise this body as a whole from now on, if there is room for it."""
         if self._size > MOST_KNOWN:
             return None
         self._size += len(body)
+        self._sizes.add(len(body))
         stack = KnownStack(texts)
         layout = self._layout(body)
         layout.stacks[layout.cut(body)[::2]] = stack
@@ -118,6 +142,14 @@ class Stacks:
             layouts.insert(0, known := Layout(spans, len(body)))
             del layouts[MOST_LAYOUTS:]
         return known
+
+
+def _next_first(numbers: list[bytes], at: int) -> int:
+    """Where the next stack begins."""
+    try:
+        return numbers.index(b"0", at + 1)
+    except ValueError:
+        return len(numbers)
 
 
 def _place(body: bytes) -> Place:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from leaks.evidence import Report
 from leaks.parsing.blocks import Block
 from leaks.parsing.frames import FrameTexts, Numbered, without_address
-from leaks.parsing.ledger import Entry, Key, Ledger
+from leaks.parsing.ledger import Counted, Key, Ledger
 from leaks.parsing.tools.lsan import LeakCheck
 from leaks.rows.facts import Line
 
@@ -31,14 +31,14 @@ class Tool:
 
 @dataclass(slots=True)
 class Story:
-    """What a stream told the ledger since it last waited for nothing. It is `plain` if it asked the ledger nothing."""
+    """What a stream told the ledger since somebody began to listen. It is `plain` if it asked the ledger nothing."""
 
-    reports: list[tuple[Report, Entry | None]] = field(default_factory=list)
+    reports: list[tuple[Report, Counted | None]] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     plain: bool = True
 
-    def tell(self, report: Report, entry: Entry | None, *, again: bool) -> None:
+    def tell(self, report: Report, entry: Counted | None, *, again: bool) -> None:
         self.plain &= not again and len(self.reports) < MOST_TOLD
         if self.plain:
             self.reports.append((report, entry))
@@ -68,8 +68,6 @@ class Stream:
             if (found and self.frame(number, found, whole=True)) or self._taken(number, text):
                 return
         if tools:
-            if not self.blocks:
-                self.story = Story()
             self._open(number, text, tools)
 
     def frame(self, number: int, found: Numbered, *, whole: bool) -> Block | None:
@@ -229,6 +227,11 @@ class Streams:
             if not self._busy:
                 self.until = 0
         return not self._busy
+
+    def begin_story(self, key: Key) -> None:
+        """Whoever will ask for the story says where it begins: a line may end one report and begin the next."""
+        if key in self._streams:
+            self._streams[key].story = Story()
 
     def story(self, key: Key) -> Story:
         stream = self._streams.get(key)

@@ -123,7 +123,7 @@ class Walk:
 
     def read(self, data: bytes, *, whole: bool = True, for_all: bool = True) -> None:
         """`whole` is false if the last line is cut; in an overlong line, which is not `for_all`, only reports are looked for."""
-        page = Page(data)
+        page, streams = Page(data), self._streams
         lines = (self._needles if for_all else self._tool_needles).lines(page.flat)
         units = self._units if self._fast and for_all and not page.has_segments else {}
         at = 0
@@ -134,16 +134,17 @@ class Walk:
             if lines.word in units and (after := self._run(page, lines, line)):
                 at = after
                 continue
-            if who > self._everyone and self._streams.rest(self.number):
+            if who > self._everyone and streams.rest(self.number):
                 passage = self._known(page, lines, line)
                 if passage:
                     at = start + passage.size
                     continue
                 self._begun = Begun(start, who)
+                streams.begin_story(())
             self._line(page.text(start, end), who, whole=whole or end < page.size)
             self.number += page.breaks(end)
             at = end + 1
-            if self._begun and not self._streams.until:
+            if self._begun and not streams.until:
                 self._learn(page, at)
         self._pass(page, at, page.size, whole=whole)
         self._begun = None
@@ -216,7 +217,7 @@ class Walk:
         heard, after = lines.before(start + passage.size, end, self._everyone)
         if who & self._everyone:
             heard.insert(0, line)
-        if any(told & self._asker_bit for _, _, told in heard):
+        if heard and any(told & self._asker_bit for _, _, told in heard):
             return None
         lines.turn = after
         self._checks += passage.is_check

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from django.db.models import QuerySet
 
 from leaks import comparison, lane_views
-from leaks.models import LaneOutcome, Log, Project, Signature, StaleMark
+from leaks.models import LaneOutcome, Log, Project, StaleMark
 from leaks.queries import commits
 from leaks.queries.ancestors import ancestors
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref
-from leaks.queries.sides import seen_in, side_of
+from leaks.queries.sides import SeenSignature, seen_in, side_of
 from leaks.rows.comparison import SignatureChange
 from leaks.rows.leak_pages import Amount
 from leaks.rows.new_findings import NewFindings, NewSignature
@@ -133,7 +133,7 @@ def _canary(head: LaneOutcome) -> str:
     return expected.canary if expected else ""
 
 
-def _new(change: SignatureChange, one: Signature, canary: str) -> NewSignature:
+def _new(change: SignatureChange, one: SeenSignature, canary: str) -> NewSignature:
     shown = change.head
     return NewSignature(
         public_id=one.public_id,

@@ -11,6 +11,7 @@ from leaks.queries.canaries import canaries
 from leaks.queries.expectations import expected_now, leak_lanes
 from leaks.queries.lanes import lane_tips
 from leaks.queries.latest import latest_commits
+from leaks.queries.suppressions import waiting as suppressions_waiting
 from leaks.rows.overview import Overview
 from leaks.rows.pages import (
     BlindLane,
@@ -57,6 +58,7 @@ def overview(project: Project, since: datetime, now: datetime) -> Overview:
         new=new[:NEW_SHOWN],
         new_total=len(new),
         logs=_logs(project, now),
+        suppressions=suppressions_waiting(project),
         latest=latest_commits(project),
         days=days,
         weeks=lane_days.weeks(days, first, last),
@@ -106,6 +108,7 @@ def _new_signatures(project: Project, newest: LeaksNow | None) -> tuple[NewSigna
     rows = Signature.objects.filter(
         project=project,
         merged_into=None,
+        gone_at=None,
         # Implied by the next line, but this one has an index.
         last_seen_at__gte=newest.at,
         first_seen_at__gte=newest.at,

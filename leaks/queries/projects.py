@@ -33,7 +33,7 @@ def lines(readable: QuerySet[Project]) -> tuple[ProjectLine, ...]:
 
 def signature_counts(project: Project) -> SignatureCounts:
     """Signatures that stand for themselves: what was merged into another one is counted there."""
-    alone = Signature.objects.filter(project=project, merged_into=None)
+    alone = Signature.objects.filter(project=project, merged_into=None, gone_at=None)
     untriaged = Count("pk", filter=Q(state=SignatureState.UNTRIAGED))
     return SignatureCounts(**alone.aggregate(all=Count("pk"), untriaged=untriaged))
 
@@ -55,7 +55,7 @@ def mark_of(project: Project) -> str:
 
 def _counted(readable: QuerySet[Project]) -> QuerySet[Project]:
     # Subqueries, since two joins would multiply each other's counts.
-    signatures = Signature.objects.filter(project=OuterRef("pk"), merged_into=None).order_by().values("project")
+    signatures = Signature.objects.filter(project=OuterRef("pk"), merged_into=None, gone_at=None).order_by().values("project")
     return readable.annotate(
         lane_count=Count("lanes", distinct=True),
         signature_count=Coalesce(Subquery(signatures.annotate(n=Count("pk")).values("n")), 0),

@@ -5,22 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet, Sum
-
 from leaks import comparison
 from leaks.folding import suppressed_total
-from leaks.hiding import hides
 from leaks.merging import NamedFacts, merge_named
-from leaks.models import (
-    LaneExpectation,
-    LaneOutcome,
-    Log,
-    RuleFile,
-    Sighting,
-    Signature,
-    StackFrame,
-    SuppressionUse,
-)
+from leaks.models import LaneExpectation, LaneOutcome, Log, RuleFile, Sighting, SuppressionUse
+from leaks.queries.hidden import hidden_in, known_leaks
 from leaks.queries.refs import SUMS, amount
 from leaks.rows.comparison import Measure, Side
 from leaks.rows.facts import Judgement, LogFacts, SuppressionHit
@@ -31,10 +20,19 @@ from leaks.witnesses import merged_options
 from leaks.words import Detector, EffectiveClaim, Flag, Reason, Verdict
 
 
+class SeenSignature(NamedTuple):
+    public_id: str
+    title: str
+    family: str
+    kind: str
+    own: bool
+    state: str
+
+
 class Seen(NamedTuple):
     """Everything that outcomes need besides themselves, by outcome. `amounts` are by signature."""
 
-    signatures: Mapping[int, Signature]
+    signatures: Mapping[int, SeenSignature]
     amounts: Mapping[int, Mapping[int, Amount]]
     facts: Mapping[int, LogFacts]
     suppressed: Mapping[int, Sequence[SuppressionHit]]
@@ -42,10 +40,10 @@ class Seen(NamedTuple):
 
 
 def seen_in(outcomes: Sequence[LaneOutcome]) -> Seen:
-    amounts = _amounts(outcomes)
-    wanted = {pk for found in amounts.values() for pk in found}
+    """Four queries."""
+    signatures, amounts = _shown(outcomes)
     return Seen(
-        signatures=_signatures(outcomes, wanted),
+        signatures=signatures,
         amounts=amounts,
         facts=_facts(outcomes),
         suppressed=_suppressed(outcomes),
@@ -53,20 +51,38 @@ def seen_in(outcomes: Sequence[LaneOutcome]) -> Seen:
     )
 
 
+def bare_sides(outcomes: Sequence[LaneOutcome]) -> Mapping[int, Side]:
+    """The sides by outcome, without what they show: for who asks under which circumstances each ran. Three queries."""
+    seen = Seen({}, {}, _facts(outcomes), _suppressed(outcomes), _expected(outcomes))
+    return {outcome.pk: side_of(outcome, seen) for outcome in outcomes}
+
+
 def pair_of(base: LaneOutcome, head: LaneOutcome, seen: Seen) -> tuple[Side, Side]:
-    """Both sides, and what suppressions hide on each: leaks that other lanes show on its commit, and at the head those of the base."""
-    files = _rule_files([base, head])
-    rules = {one.pk: [*files.get(one.pk, ()), *_used(one, seen)] for one in (base, head)}
-    return (
-        replace(side_of(base, seen), hides=_hidden(base, rules[base.pk], [base])),
-        replace(side_of(head, seen), hides=_hidden(head, rules[head.pk], [base, head])),
-    )
+    (pair,) = pairs_of([(base, head)], seen)
+    return pair
+
+
+def pairs_of(pairs: Sequence[tuple[LaneOutcome, LaneOutcome]], seen: Seen) -> list[tuple[Side, Side]]:
+    """Both sides of each, and what suppressions hide on each: leaks that other runs show on its commit, and at the head those of the base.
+
+    As many queries for many pairs as for one.
+    """
+    outcomes = {one.pk: one for pair in pairs for one in pair}
+    files = _rule_files(outcomes)
+    rules = {pk: [*files.get(pk, ()), *_used(one, seen)] for pk, one in outcomes.items()}
+    known = known_leaks(outcomes.values(), rules)
+    sides = {pk: replace(side_of(one, seen), rules=_texts(files.get(pk, ()))) for pk, one in outcomes.items()}
+
+    def side(outcome: LaneOutcome, *others: LaneOutcome) -> Side:
+        return replace(sides[outcome.pk], hides=hidden_in(outcome, others, rules[outcome.pk], known))
+
+    return [(side(base), side(head, base)) for base, head in pairs]
 
 
 def side_of(outcome: LaneOutcome, seen: Seen) -> Side:
     facts = seen.facts.get(outcome.pk, LogFacts())
     suppressed_bytes, suppressed_count = suppressed_total(seen.suppressed.get(outcome.pk, ()))
-    judgement = _judgement(outcome)
+    judgement = judgement_of(outcome)
     return Side(
         lane=outcome.lane.name,
         verdict=judgement.verdict,
@@ -87,18 +103,20 @@ def side_of(outcome: LaneOutcome, seen: Seen) -> Side:
 # --- Reading ---------------------------------------------------------------------------------------------------------
 
 
-def _amounts(outcomes: Iterable[LaneOutcome]) -> Mapping[int, Mapping[int, Amount]]:
+OF_SIGNATURE = tuple(f"key__signature__{name}" for name in SeenSignature._fields)
+
+
+def _shown(outcomes: Iterable[LaneOutcome]) -> tuple[dict[int, SeenSignature], Mapping[int, Mapping[int, Amount]]]:
+    """The signatures that any of them shows, and how much each shows of each."""
+    signatures: dict[int, SeenSignature] = {}
     amounts: dict[int, dict[int, Amount]] = defaultdict(dict)
     sightings = Sighting.objects.filter(outcome__in=list(outcomes), finding=True)
-    for row in sightings.values("outcome_id", "key__signature_id").annotate(**SUMS).order_by():
-        amounts[row["outcome_id"]][row["key__signature_id"]] = amount(row)
-    return amounts
-
-
-def _signatures(outcomes: Sequence[LaneOutcome], wanted: set[int]) -> Mapping[int, Signature]:
-    # By outcome and not by id: one run may show more signatures than a statement takes parameters.
-    found = Signature.objects.filter(keys__sightings__outcome__in=outcomes).distinct()
-    return {one.pk: one for one in found if one.pk in wanted}
+    for row in sightings.values("outcome_id", "key__signature_id", *OF_SIGNATURE).annotate(**SUMS).order_by():
+        pk = row["key__signature_id"]
+        amounts[row["outcome_id"]][pk] = amount(row)
+        if pk not in signatures:
+            signatures[pk] = SeenSignature(*(row[name] for name in OF_SIGNATURE))
+    return signatures, amounts
 
 
 def _facts(outcomes: Sequence[LaneOutcome]) -> Mapping[int, LogFacts]:
@@ -134,14 +152,14 @@ def _expected(outcomes: Sequence[LaneOutcome]) -> Mapping[int, frozenset[Detecto
     }
 
 
-def _measures(amounts: Mapping[int, Amount], signatures: Mapping[int, Signature]) -> dict[str, Measure]:
+def _measures(amounts: Mapping[int, Amount], signatures: Mapping[int, SeenSignature]) -> dict[str, Measure]:
     return {
         signatures[pk].public_id: Measure(one.count, one.bytes, one.objects, leak=signatures[pk].family == "leak")
         for pk, one in amounts.items()
     }
 
 
-def _judgement(outcome: LaneOutcome) -> Judgement:
+def judgement_of(outcome: LaneOutcome) -> Judgement:
     return Judgement(
         verdict=Verdict(outcome.verdict),
         reason=Reason(outcome.reason) if outcome.reason else None,
@@ -152,63 +170,22 @@ def _judgement(outcome: LaneOutcome) -> Judgement:
     )
 
 
-# --- What suppressions hide ------------------------------------------------------------------------------------------
+# --- Suppression rules -----------------------------------------------------------------------------------------------
 
 
-def _hidden(outcome: LaneOutcome, rules: Sequence[Rule], shown: Sequence[LaneOutcome]) -> Mapping[str, Measure]:
-    """Leaks that the rules would hide and the outcome does not show, out of those on its commit and in `shown`.
-
-    Nothing is asked of the database where a run had no rules, which is the ordinary case.
-    """
-    if not rules:
-        return {}
-    others = LaneOutcome.objects.filter(
-        Q(run__commit=outcome.run.commit_id) | Q(pk__in=[one.pk for one in shown]), withdrawn_at=None
-    )
-    leaks = Sighting.objects.filter(outcome__in=others, finding=True, key__signature__family="leak")
-    own = Sighting.objects.filter(outcome=outcome).values("key__signature")
-    return _matched(rules, leaks.exclude(key__signature__in=own))
-
-
-def _rule_files(outcomes: Sequence[LaneOutcome]) -> Mapping[int, list[Rule]]:
+def _rule_files(outcomes: Iterable[int]) -> Mapping[int, list[Rule]]:
     """The rules whose text is known, by outcome."""
     found: dict[int, list[Rule]] = defaultdict(list)
-    files = RuleFile.objects.filter(outcomes__in=outcomes).order_by("sha256")
+    files = RuleFile.objects.filter(outcomes__in=list(outcomes)).order_by("sha256")
     for outcome, text in files.values_list("outcomes", "text"):
         found[outcome] += parse_rules(text)
     return found
 
 
+def _texts(rules: Iterable[Rule]) -> frozenset[str]:
+    return frozenset(" ".join(rule.text.split()) for rule in rules)
+
+
 def _used(outcome: LaneOutcome, seen: Seen) -> list[Rule]:
     """The rules that the log shows in use."""
     return [parse_rule(hit.template) for hit in seen.suppressed.get(outcome.pk, ())]
-
-
-def _stacks_of(leaks: QuerySet[Sighting]) -> Mapping[str, list[set[str]]]:
-    """Signature → for each of its stacks the functions, files and modules of the frames."""
-    texts: dict[int, set[str]] = defaultdict(set)
-    places = StackFrame.objects.filter(stack__sightings__in=leaks).order_by()
-    for stack, *named in places.values_list("stack_id", "frame__function", "frame__file", "frame__module").distinct():
-        texts[stack].update(filter(None, named))
-    stacks: dict[str, list[set[str]]] = defaultdict(list)
-    for name, stack in leaks.order_by().values_list("key__signature__public_id", "stack_id").distinct():
-        stacks[name].append(texts[stack])
-    return stacks
-
-
-def _largest(leaks: QuerySet[Sighting]) -> Mapping[str, Measure]:
-    """Signature → the most that one outcome shows of it."""
-    found: dict[str, Measure] = {}
-    rows = leaks.values("outcome_id", "key__signature__public_id").annotate(
-        size=Sum("leaked_bytes"), pieces=Sum("leaked_objects"), records=Sum("count")
-    )
-    for row in rows.order_by("size", "pieces", "records"):
-        found[row["key__signature__public_id"]] = Measure(row["records"], row["size"], row["pieces"])
-    return found
-
-
-def _matched(rules: Sequence[Rule], leaks: QuerySet[Sighting]) -> dict[str, Measure]:
-    """Hidden as a whole: a signature one of whose stacks no rule matches would be shown by it."""
-    measures = _largest(leaks)
-    stacks = _stacks_of(leaks)
-    return {name: measures[name] for name, known in stacks.items() if all(hides(rules, texts) for texts in known)}

@@ -1,37 +1,63 @@
 """One signature with everything known about it. Nine queries, none of which grows with history."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from django.db.models import F, QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 
 from leaks.models import LaneOutcome, Project, Report, Sighting, Signature
+from leaks.queries import variants
+from leaks.queries.first_control import control_row, with_control
 from leaks.queries.journal_rows import journal_of
-from leaks.queries.refs import PROVEN, SUMS, amount, seen_ref, shows_absence, total
-from leaks.queries.signatures import place_of, proven_since
+from leaks.queries.life_rows import life_row
+from leaks.queries.not_known import not_known
+from leaks.queries.refs import PROVEN, seen_ref, shows_absence
+from leaks.queries.signatures import place_of
+from leaks.queries.similar import similar_to
 from leaks.queries.stacks import StackReader
-from leaks.rows.leak_pages import Amount, HistoryPoint, KindShare, ReportRow, SignaturePage
+from leaks.queries.suppressions_matching import suppressions_matching
+from leaks.rows.leak_pages import Amount, HistoryPoint, ReportRow, StackRow
+from leaks.rows.signature_page import SignaturePage
+from leaks.rows.signature_parts import Reproduce, VariantRow
+from leaks.store_facts import facts_from_json
+from leaks.witnesses import merged_options
 
 HISTORY_LENGTH = 200  # outcomes of the lanes that saw it
-RECENT = 20  # outcomes whose records tell tests and variants
-TEST_LIMIT = 500
+VARIANTS = 8
 SUBJECT = "signature"
+RELATED = (
+    "own_frame",
+    "owner",
+    "merged_into",
+    "first_seen__run__commit",
+    "last_seen__run__commit",
+    "last_seen__lane",
+    "life_since__run__commit",
+)
+
+
+class Shown(NamedTuple):
+    """Its representative report and the stacks that led to it lately."""
+
+    report: Report | None
+    primary: StackRow | None
+    others: tuple[StackRow, ...]
+    variants: tuple[VariantRow, ...]
+    reader: StackReader
 
 
 def find(project: Project, public_id: str) -> Signature | None:
-    related = ("own_frame", "owner", "merged_into", "first_seen__run__commit", "last_seen__run__commit")
-    return Signature.objects.select_related(*related).filter(project=project, public_id=public_id).first()
+    known = Signature.objects.select_related(*RELATED).filter(project=project, public_id=public_id)
+    return with_control(known).first()
 
 
 def signature_page(project: Project, one: Signature) -> SignaturePage:
-    lanes = dict(_sightings(one).values_list("outcome__lane_id", "outcome__lane__name").distinct().order_by())
-    kinds = _kinds_per_outcome(one)
-    history = _history(one, lanes, kinds)
+    """Of a signature that `find` found."""
+    outcomes = _outcomes(one, _lanes(one))
+    history = tuple(_point(project, one, outcome) for outcome in outcomes)
     seen = [point for point in history if point.seen]
-    tests, stacks = _tests_and_stacks(one, list(kinds)[:RECENT])
-    report = _representative(one)
-    reader = StackReader(project, _commit_of(one))
-    primary, others = reader.stacks_of(report) if report else (None, ())
+    groups = variants.groups_of(one, [outcome.pk for outcome in reversed(outcomes) if _shown(outcome)])
+    shown = _shown_last(project, one, groups)
     return SignaturePage(
         public_id=one.public_id,
         title=one.title,
@@ -41,95 +67,104 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
         family=one.family,
         place=place_of(one.own_frame),
         owner=one.owner.get_username() if one.owner else "",
+        code_owners=tuple(one.code_owners.split()),
         issue_url=one.issue_url,
         first_seen=seen_ref(one.first_seen),
         last_seen=seen_ref(one.last_seen),
         seen=one.seen_outcomes,
-        proven=_proven(one, lanes, history),
+        proven=sum(point.verdict in PROVEN for point in history),
         commits=one.seen_commits,
         last=Amount(one.last_bytes, one.last_objects, one.last_count),
-        lanes=tuple(sorted(lanes.values())),
-        kinds=_kinds(one, kinds),
-        tests=tests,
-        stacks=stacks,
+        lanes=tuple(sorted({point.lane for point in seen})),
+        kinds=variants.kinds_in(groups),
+        tests=variants.tests_in(groups),
+        stacks=len(variants.by_stack(groups)),
         every_run=len(seen) == one.seen_outcomes and len({point.amount for point in seen}) == 1,
-        report=_report_row(report) if report else None,
-        primary=primary,
-        others=others,
+        report=_report_row(shown.report) if shown.report else None,
+        primary=shown.primary,
+        others=shown.others,
         history=history,
         history_cut=len(history) == HISTORY_LENGTH,
         journal=journal_of(project, SUBJECT, one.public_id),
+        life=life_row(one, history),
+        control=control_row(one),
+        variants=shown.variants,
+        similar=similar_to(project, one, shown.report.key.text if shown.report else ""),
+        suppressions=suppressions_matching(project, shown.report, _frames(shown)),
+        reproduce=_reproduce(one, shown.report),
+        not_known=not_known(one, history, outcomes, variants.tests_in(groups)),
     )
 
 
-def _sightings(one: Signature) -> QuerySet[Sighting]:
-    return Sighting.objects.filter(key__signature=one, outcome__withdrawn_at=None)
+# --- History ---------------------------------------------------------------------------------------------------------
 
 
-def _proven(one: Signature, lanes: Mapping[int, str], history: Sequence[HistoryPoint]) -> int:
-    """Outcomes with a verdict since it was first seen; they are counted in the database where the history was cut."""
-    if one.first_seen_at is None:
-        return 0
-    if len(history) < HISTORY_LENGTH:
-        return sum(point.verdict in PROVEN for point in history)
-    return sum(proven_since(lanes.keys(), [one.first_seen_at]).values())
+def _lanes(one: Signature) -> dict[str, Any]:
+    """Narrows outcomes to the lanes that showed it; those that its life names, or of one that is still to be worked out, its sightings'."""
+    named = one.life_proof.get("lanes")
+    if named:
+        return {"lane__project": one.project_id, "lane__name__in": list(named)}
+    seen = Sighting.objects.filter(key__signature=one, outcome__withdrawn_at=None)
+    return {"lane__in": seen.values("outcome__lane")}
 
 
-def _outcomes(one: Signature, lanes: Mapping[int, str]) -> list[LaneOutcome]:
-    """The latest outcomes of its lanes since it was first seen, oldest first."""
-    outcomes = LaneOutcome.objects.filter(lane_id__in=lanes.keys(), withdrawn_at=None)
+def _outcomes(one: Signature, lanes: Mapping[str, Any]) -> list[LaneOutcome]:
+    """The latest outcomes of its lanes since it was first seen, oldest first, with what each shows of it."""
+    outcomes = LaneOutcome.objects.filter(withdrawn_at=None, **lanes)
     if one.first_seen_at is not None:
         outcomes = outcomes.filter(happened_at__gte=one.first_seen_at)
-    latest = outcomes.select_related("run__commit").order_by("-happened_at", "-pk")[:HISTORY_LENGTH]
-    return list(latest)[::-1]
+    latest = outcomes.select_related("run__commit", "lane").order_by("-happened_at", "-public_id")
+    return list(_with_amounts(one, latest).defer("because", "flags")[:HISTORY_LENGTH])[::-1]
 
 
-def _kinds_per_outcome(one: Signature) -> dict[int, dict[str, Amount]]:
-    """Outcome -> kind -> amount, for the outcomes that show it, the latest first."""
-    rows = _sightings(one).values("outcome_id", "kind", "outcome__happened_at").annotate(**SUMS)
-    kinds: dict[int, dict[str, Amount]] = defaultdict(dict)
-    # Each outcome has few kinds: twice as many rows as outcomes is plenty, and bounds the answer.
-    for row in rows.order_by("-outcome__happened_at", "kind")[: 2 * HISTORY_LENGTH]:
-        kinds[row["outcome_id"]][row["kind"]] = amount(row)
-    return kinds
-
-
-def _history(
-    one: Signature, lanes: Mapping[int, str], kinds: Mapping[int, Mapping[str, Amount]]
-) -> tuple[HistoryPoint, ...]:
-    return tuple(
-        HistoryPoint(
-            outcome=outcome.public_id,
-            sha=outcome.run.commit.sha,
-            lane=lanes[outcome.lane_id],
-            at=outcome.happened_at,
-            verdict=outcome.verdict,
-            reason=outcome.reason,
-            amount=_amount_in(one, outcome, kinds.get(outcome.pk)),
-        )
-        for outcome in _outcomes(one, lanes)
+def _with_amounts(one: Signature, outcomes: QuerySet[LaneOutcome]) -> QuerySet[LaneOutcome]:
+    shown = Sighting.objects.filter(key__signature=one, outcome=OuterRef("pk")).order_by().values("outcome")
+    sums = {"bytes": "leaked_bytes", "objects": "leaked_objects", "count": "count"}
+    return outcomes.annotate(
+        **{
+            f"shown_{name}": Subquery(shown.annotate(sum=Sum(column)).values("sum")[:1])
+            for name, column in sums.items()
+        }
     )
 
 
-def _amount_in(one: Signature, outcome: LaneOutcome, kinds: Mapping[str, Amount] | None) -> Amount | None:
-    if kinds:
-        return total(kinds.values())
+def _shown(outcome: Any) -> Amount | None:
+    return Amount(outcome.shown_bytes, outcome.shown_objects, outcome.shown_count) if outcome.shown_count else None
+
+
+def _point(project: Project, one: Signature, outcome: LaneOutcome) -> HistoryPoint:
+    run = outcome.run
+    return HistoryPoint(
+        outcome=outcome.public_id,
+        sha=run.commit.sha,
+        lane=outcome.lane.name,
+        at=outcome.happened_at,
+        verdict=outcome.verdict,
+        reason=outcome.reason,
+        amount=_shown(outcome) or _absent(one, outcome),
+        branch=run.branch,
+        main=run.branch == project.default_branch and run.pull_request is None,
+    )
+
+
+def _absent(one: Signature, outcome: LaneOutcome) -> Amount | None:
     if not shows_absence(one.family, outcome):
         return None
     return Amount(0, 0, 0) if one.family == "leak" else Amount(None, None, 0)
 
 
-def _kinds(one: Signature, kinds: Mapping[int, Mapping[str, Amount]]) -> tuple[KindShare, ...]:
-    """Direct or indirect, in the outcome that showed it last."""
-    last = kinds.get(one.last_seen_id or 0, {})
-    return tuple(KindShare(kind, share) for kind, share in sorted(last.items()))
+# --- What it looks like ----------------------------------------------------------------------------------------------
 
 
-def _tests_and_stacks(one: Signature, recent: Sequence[int]) -> tuple[tuple[str, ...], int]:
-    """Tests that trigger it and how many stacks lead to it, in the outcomes that showed it lately."""
-    reports = Report.objects.filter(key__signature=one, log__current=True, log__part__outcome_id__in=recent)
-    pairs = set(reports.values_list("test", "stack_id").distinct().order_by()[:TEST_LIMIT])
-    return tuple(sorted({test for test, _ in pairs if test})), len({stack for _, stack in pairs})
+def _shown_last(project: Project, one: Signature, groups: Sequence[variants.Group]) -> Shown:
+    report = _representative(one)
+    reader = StackReader(project, _commit_of(one))
+    if report is None:
+        return Shown(None, None, (), (), reader)
+    stacks = dict(list(variants.by_stack(groups).items())[:VARIANTS])
+    primary, others = reader.stacks_of(report, stacks)
+    rows = tuple(_variant(reader, stack, some, report) for stack, some in stacks.items())
+    return Shown(report, primary, others, rows, reader)
 
 
 def _representative(one: Signature) -> Report | None:
@@ -137,13 +172,29 @@ def _representative(one: Signature) -> Report | None:
     reports = Report.objects.filter(key__signature=one, log__current=True)
     if one.last_seen_id is not None:
         reports = reports.filter(log__part__outcome_id=one.last_seen_id)
-    related = reports.select_related("log__part__outcome", "own_frame")
+    related = reports.select_related("log__part__outcome", "own_frame", "key")
     return related.order_by(F("leaked_bytes").desc(nulls_last=True), "ordinal").first()
 
 
 def _commit_of(one: Signature) -> str:
     """The commit whose source a link should show: where it was seen last."""
     return one.last_seen.run.commit.sha if one.last_seen else ""
+
+
+def _variant(reader: StackReader, stack: int, groups: Sequence[variants.Group], report: Report) -> VariantRow:
+    return VariantRow(
+        key=groups[0].key,
+        path=reader.path_of(stack),
+        parting=reader.parting(stack, report.stack_id),
+        kinds=tuple(sorted({group.kind for group in groups})),
+        amount=variants.sum_of(groups),
+        outcomes=max(group.outcomes for group in groups),
+        representative=stack == report.stack_id,
+    )
+
+
+def _frames(shown: Shown) -> list[Any]:
+    return shown.reader.frames_of(shown.report.stack_id) if shown.report else []
 
 
 def _report_row(report: Report) -> ReportRow:
@@ -161,4 +212,24 @@ def _report_row(report: Report) -> ReportRow:
         pid=report.pid,
         truncated=report.truncated,
         own=report.own,
+    )
+
+
+def _reproduce(one: Signature, report: Report | None) -> Reproduce | None:
+    """Of the run that showed it last: what its log and its claims say of how it was run."""
+    last = one.last_seen
+    if last is None:
+        return None
+    printed = facts_from_json(report.log.facts).options if report and report.log.facts else {}
+    options = merged_options(printed, last.options)
+    return Reproduce(
+        lane=last.lane.name,
+        sha=last.run.commit.sha,
+        outcome=last.public_id,
+        test=report.test if report else "",
+        options=tuple(
+            (variable, ":".join(f"{name}={value}" for name, value in sorted(values.items())))
+            for variable, values in sorted(options.items())
+        ),
+        workload=tuple((name, str(value)) for name, value in sorted(last.workload.items())),
     )

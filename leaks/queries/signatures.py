@@ -1,18 +1,21 @@
-"""The list of a project's signatures: filtered, sorted, one page at a time.
+"""The list of a project's signatures: searched, sorted, one page at a time.
 
-Eight queries whatever the page holds, nine from the second page on. Free text searches signatures and their keys, never sightings.
+The number of queries is the same whatever is searched for and whatever the page holds, one more from the second page on.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, F, Max, OrderBy, Q, QuerySet, Subquery, Window
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from leaks.models import Frame, Lane, LaneOutcome, Project, Sighting, Signature, SignatureKey
-from leaks.queries.refs import PROVEN, SUMS, amount, seen_ref, shows_absence
+from leaks.models import Decision, Frame, Project, Signature
+from leaks.queries.refs import seen_ref
+from leaks.queries.seen_in_lanes import lanes_of, proven_since, sparklines
 from leaks.rows.leak_pages import Amount, SignatureFilter, SignatureList, SignatureRow, SignatureSort
+from leaks.search import Asked, condition
 
 SORTS = {
     SignatureSort.LAST_SEEN: "last_seen_at",
@@ -23,124 +26,114 @@ SORTS = {
     SignatureSort.OUTCOMES: "seen_outcomes",
     SignatureSort.TITLE: "title",
 }
-RELATED = ("own_frame", "first_seen__run__commit", "last_seen__run__commit")
+RELATED = ("own_frame", "owner", "first_seen__run__commit", "last_seen__run__commit")
 # What a row shows: outcomes are wide, and a page would else carry two whole ones for each of its rows.
 SEEN_COLUMNS = ("public_id", "happened_at", "run__commit__sha")
 COLUMNS = (
-    *("public_id", "title", "state", "own", "family", "kind", "first_seen_at", "last_seen_at", "seen_outcomes"),
+    *("public_id", "title", "state", "life", "own", "family", "kind", "first_seen_at", "last_seen_at", "seen_outcomes"),
+    *("seen_commits", "code_owners", "issue_url", "owner__username", "life_proof"),
     *("last_bytes", "last_objects", "last_count", "own_frame__file", "own_frame__line"),
     *(f"{seen}__{column}" for seen in ("first_seen", "last_seen") for column in SEEN_COLUMNS),
 )
-SPARK_LENGTH = 30
-SPARK_POOL = 120  # outcomes of all lanes that the sparklines of one page are cut from
 
 
 def signature_list(project: Project, wanted: SignatureFilter) -> SignatureList:
-    known = Signature.objects.filter(project=project, merged_into=None)
-    condition = _condition(wanted)
-    matching = known.filter(condition)
-    counts = known.aggregate(known=Count("pk"), total=Count("pk", filter=condition) if condition else Count("pk"))
-    found = list(_page(known, matching, wanted))
-    shown = found[: wanted.limit]
-    lanes = dict(Lane.objects.filter(project=project).values_list("pk", "name"))
-    more = len(found) > len(shown)
+    """Raises SearchError."""
+    asked = Asked(project, timezone.now())
+    found, total = _page(asked, wanted)
+    shown = _read(project, found[: wanted.limit])
     return SignatureList(
-        rows=_rows(shown, lanes),
-        total=counts["total"],
-        known=counts["known"],
-        lanes=tuple(lanes.values()),
-        kinds=tuple(known.values_list("family", flat=True).distinct().order_by("family")),
-        next=shown[-1].public_id if more else "",
+        rows=_rows(asked, shown),
+        total=total,
+        journal=getattr(shown[0], "journal", 0) if shown else 0,
+        next=shown[-1].public_id if len(found) > len(shown) else "",
     )
 
 
-def proven_since(lanes: Collection[int], moments: Collection[datetime]) -> Mapping[tuple[int, datetime], int]:
-    """Outcomes with a verdict per lane since each of the moments, in one pass over the lanes."""
-    names = {f"since_{number}": moment for number, moment in enumerate(moments)}
-    counts = {name: Count("pk", filter=Q(happened_at__gte=moment)) for name, moment in names.items()}
-    rows = cast("Iterable[dict[str, Any]]", _proven(lanes).values("lane_id").annotate(**counts).order_by())
-    return {(row["lane_id"], moment): row[name] for row in rows for name, moment in names.items()}
+def listed(project: Project) -> QuerySet[Signature]:
+    """What stands for itself: neither merged into another one nor left without a key."""
+    return Signature.objects.filter(project=project, merged_into=None, gone_at=None)
 
 
-def _proven(lanes: Collection[int]) -> QuerySet[LaneOutcome]:
-    return LaneOutcome.objects.filter(lane_id__in=lanes, verdict__in=PROVEN, withdrawn_at=None)
+def matching(project: Project, q: str) -> QuerySet[Signature]:
+    """Raises SearchError."""
+    return listed(project).filter(condition(Asked(project, timezone.now()), q))
 
 
-def _condition(wanted: SignatureFilter) -> Q:
-    conditions = Q()
-    if wanted.text:
-        conditions &= _says(wanted.text)
-    if wanted.lane:
-        seen = Sighting.objects.filter(key__signature=OuterRef("pk"), outcome__withdrawn_at=None)
-        conditions &= Q(Exists(seen.filter(outcome__lane__name=wanted.lane)))
-    if wanted.kind:
-        conditions &= Q(family=wanted.kind) | Q(kind=wanted.kind)
-    if wanted.own is not None:
-        conditions &= Q(own=wanted.own)
-    if wanted.state:
-        conditions &= Q(state=wanted.state)
-    return conditions
+def in_order(wanted: SignatureFilter) -> tuple[OrderBy, str]:
+    """What has no value comes last both ways."""
+    column = F(SORTS[wanted.sort])
+    return column.asc(nulls_last=True) if wanted.ascending else column.desc(nulls_last=True), "public_id"
 
 
-def _says(text: str) -> Q:
-    keys = SignatureKey.objects.filter(signature=OuterRef("pk"), text__icontains=text)
-    names = ("title", "public_id", "own_frame__function", "own_frame__file")
-    found = Q(Exists(keys))
-    for name in names:
-        found |= Q(**{f"{name}__icontains": text})
-    return found
+# --- Which ones ------------------------------------------------------------------------------------------------------
 
 
-def _page(known: QuerySet[Signature], matching: QuerySet[Signature], wanted: SignatureFilter) -> QuerySet[Signature]:
-    """One row more than asked for tells whether there is a next page."""
-    column = SORTS[wanted.sort]
-    order = F(column).asc(nulls_last=True) if wanted.ascending else F(column).desc(nulls_last=True)
-    ordered = matching.select_related(*RELATED).only(*COLUMNS).order_by(order, "public_id")
-    if wanted.after:
-        ordered = ordered.filter(_beyond(known, column, wanted))
-    return ordered[: wanted.limit + 1]
+def _page(asked: Asked, wanted: SignatureFilter) -> tuple[list[int], int]:
+    """Ids of the page and of one more, which tells whether there is a next page; and how many match in all."""
+    fits = condition(asked, wanted.q)
+    fitting = listed(asked.project).filter(fits).order_by(*in_order(wanted))
+    if not wanted.after:
+        found = list(fitting.annotate(total=Window(Count("*"))).values_list("pk", "total")[: wanted.limit + 1])
+        return [pk for pk, _ in found], found[0][1] if found else 0
+    beyond, total = _place(asked.project, fits, wanted)
+    return list(fitting.filter(beyond).values_list("pk", flat=True)[: wanted.limit + 1]), total
 
 
-def _beyond(known: QuerySet[Signature], column: str, wanted: SignatureFilter) -> Q:
-    """What follows the signature that the address names; its value is looked up, so no title or time stands in an address."""
-    values = list(known.filter(public_id=wanted.after).values_list(column, flat=True))
-    if not values:
-        return Q()
+def _place(project: Project, fits: Q, wanted: SignatureFilter) -> tuple[Q, int]:
+    """What follows the signature that the address names. Its value is looked up, so no title or time stands in an address."""
+    column, itself = SORTS[wanted.sort], Q(public_id=wanted.after)
+    told = listed(project).aggregate(
+        total=Count("pk", filter=fits) if fits else Count("pk"),
+        known=Count("pk", filter=itself),
+        value=Max(column, filter=itself),
+    )
+    return _beyond(column, told["value"], wanted) if told["known"] else Q(), told["total"]
+
+
+def _beyond(column: str, value: Any, wanted: SignatureFilter) -> Q:
     later_id = Q(public_id__gt=wanted.after)
     unknown = Q(**{f"{column}__isnull": True})
-    if values[0] is None:
+    if value is None:
         return unknown & later_id
-    further = Q(**{f"{column}__{'gt' if wanted.ascending else 'lt'}": values[0]})
-    return further | (Q(**{column: values[0]}) & later_id) | unknown
+    further = Q(**{f"{column}__{'gt' if wanted.ascending else 'lt'}": value})
+    return further | (Q(**{column: value}) & later_id) | unknown
 
 
-def _rows(shown: list[Signature], names: Mapping[int, str]) -> tuple[SignatureRow, ...]:
-    lanes = _lanes_of(shown)
-    moments = {one.first_seen_at for one in shown if one.first_seen_at}
-    proven = proven_since(names.keys(), moments) if moments else {}
-    sparks = _sparks(shown, lanes)
-    return tuple(
-        _row(one, sorted(names[lane] for lane in lanes[one.pk]), _of(one, lanes[one.pk], proven), sparks[one.pk])
-        for one in shown
-    )
+def _read(project: Project, ids: Sequence[int]) -> list[Signature]:
+    """The wide columns are read for what is shown, not for what is sorted; with them the end of the journal, in the same moment."""
+    end = Decision.objects.filter(project=project).order_by("-sequence").values("sequence")[:1]
+    rows = Signature.objects.filter(pk__in=ids).select_related(*RELATED).only(*COLUMNS)
+    by_id = {one.pk: one for one in rows.annotate(journal=Coalesce(Subquery(end), 0))}
+    return [by_id[pk] for pk in ids if pk in by_id]
 
 
-def _of(one: Signature, lanes: Iterable[int], proven: Mapping[tuple[int, datetime], int]) -> int:
-    if one.first_seen_at is None:
-        return 0
-    return sum(proven.get((lane, one.first_seen_at), 0) for lane in lanes)
+# --- What a row says -------------------------------------------------------------------------------------------------
 
 
-def _row(one: Signature, lanes: Iterable[str], proven: int, spark: tuple[int | None, ...]) -> SignatureRow:
+def _rows(asked: Asked, shown: Sequence[Signature]) -> tuple[SignatureRow, ...]:
+    if not shown:
+        return ()
+    lanes = lanes_of(asked.lanes, shown)
+    proven = proven_since(set().union(*lanes.values()), {one.first_seen_at for one in shown if one.first_seen_at})
+    sparks = sparklines(shown, lanes)
+    return tuple(_row(one, lanes[one.pk], _of(one, lanes[one.pk], proven), sparks[one.pk]) for one in shown)
+
+
+def _row(one: Signature, lanes: Mapping[int, str], proven: int, spark: tuple[int | None, ...]) -> SignatureRow:
     return SignatureRow(
         public_id=one.public_id,
         title=one.title,
         state=one.state,
+        life=one.life,
         own=one.own,
         kind=one.kind,
         place=place_of(one.own_frame),
+        owner=one.owner.get_username() if one.owner else "",
+        code_owners=tuple(one.code_owners.split()),
+        issue_url=one.issue_url,
         last=Amount(one.last_bytes, one.last_objects, one.last_count),
-        lanes=tuple(lanes),
+        lanes=tuple(sorted(lanes.values())),
         first_seen=seen_ref(one.first_seen),
         last_seen=seen_ref(one.last_seen),
         seen=one.seen_outcomes,
@@ -157,33 +150,7 @@ def place_of(frame: Frame | None) -> str:
     return name if frame.line is None else f"{name}:{frame.line}"
 
 
-def _lanes_of(shown: list[Signature]) -> dict[int, set[int]]:
-    lanes: dict[int, set[int]] = defaultdict(set)
-    sightings = Sighting.objects.filter(key__signature__in=shown, outcome__withdrawn_at=None)
-    for signature, lane in sightings.values_list("key__signature_id", "outcome__lane_id").distinct().order_by():
-        lanes[signature].add(lane)
-    return lanes
-
-
-def _sparks(shown: list[Signature], lanes: Mapping[int, set[int]]) -> dict[int, tuple[int | None, ...]]:
-    wanted = set().union(*(lanes[one.pk] for one in shown))
-    proven = _proven(wanted).only("lane_id", "verdict", "leaked_bytes", "tests_complete")
-    pool = list(proven.order_by("-happened_at")[:SPARK_POOL])
-    sightings = Sighting.objects.filter(key__signature__in=shown, outcome__in=pool)
-    sums = sightings.values("key__signature_id", "outcome_id").annotate(**SUMS).order_by()
-    amounts = {(row["key__signature_id"], row["outcome_id"]): amount(row) for row in sums}
-    return {one.pk: _spark(one, lanes[one.pk], pool, amounts) for one in shown}
-
-
-def _spark(
-    one: Signature, lanes: set[int], pool: Sequence[LaneOutcome], amounts: Mapping[tuple[int, int], Amount]
-) -> tuple[int | None, ...]:
-    outcomes = [outcome for outcome in pool if outcome.lane_id in lanes][:SPARK_LENGTH]
-    return tuple(_point(one, outcome, amounts.get((one.pk, outcome.pk))) for outcome in reversed(outcomes))
-
-
-def _point(one: Signature, outcome: LaneOutcome, seen: Amount | None) -> int | None:
-    """Bytes, or records of what is no leak; null where the outcome does not tell."""
-    if seen is None:
-        return 0 if shows_absence(one.family, outcome) else None
-    return seen.count if seen.bytes is None else seen.bytes
+def _of(one: Signature, lanes: Iterable[int], proven: Mapping[tuple[int, datetime], int]) -> int:
+    if one.first_seen_at is None:
+        return 0
+    return sum(proven.get((lane, one.first_seen_at), 0) for lane in lanes)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -30,6 +30,7 @@ TITLES = {
 }
 FRAME_LIMIT = 500
 NO_NAME = "(no name)"
+PATH_LENGTH = 4
 
 
 class _Judged(NamedTuple):
@@ -45,16 +46,35 @@ class StackReader:
         self._ownership = Ownership(project.own_roots, project.plumbing)
         self._link = project.source_link
         self._commit = commit
+        self._frames: dict[int, list[StackFrame]] = {}
 
-    def stacks_of(self, report: Report) -> tuple[StackRow, tuple[StackRow, ...]]:
-        """The primary stack and the others by role, in two queries."""
+    def stacks_of(self, report: Report, more: Iterable[int] = ()) -> tuple[StackRow, tuple[StackRow, ...]]:
+        """The primary stack and the others by role, in two queries. `more`: stacks that `path_of` will be asked about."""
         others = list(report.other_stacks.all())
-        frames = _frames({report.stack_id, *(other.stack_id for other in others)})
+        frames = self._frames = _frames({report.stack_id, *(other.stack_id for other in others), *more})
         title = "Allocated here" if report.leaked_bytes is not None else "The error"
         primary = StackRow(title, self._pieces(frames[report.stack_id]))
         return primary, tuple(
             StackRow(TITLES[Role(other.role)], self._pieces(frames[other.stack_id]), other.thread) for other in others
         )
+
+    def frames_of(self, stack: int) -> list[Frame]:
+        """Of a stack that was read."""
+        return [place.frame for place in self._frames.get(stack, ())]
+
+    def path_of(self, stack: int) -> tuple[str, ...]:
+        """What tells a stack from others at a glance: its own functions, else its first ones past the allocator."""
+        judged = [(frame, self._owner(frame)) for frame in self.frames_of(stack)]
+        own = [frame for frame, owner in judged if owner is Owner.OWN]
+        shown = own or [frame for frame, owner in judged if owner not in FOLDED] or [frame for frame, _ in judged]
+        return tuple(_name(frame) for frame in shown[:PATH_LENGTH])
+
+    def parting(self, stack: int, other: int) -> str:
+        """Where a stack first leaves another one; empty where it does not."""
+        for place, (mine, theirs) in enumerate(zip_longest(self.frames_of(stack), self.frames_of(other))):
+            if mine != theirs:
+                return f"#{place} {_name(mine)}" if mine else f"ends before #{place}"
+        return ""
 
     def link(self, frame: Frame) -> str:
         """Where the source of a frame can be read; empty without a template, a commit or a relative path."""
@@ -106,6 +126,10 @@ def _frames(stacks: Iterable[int]) -> dict[int, list[StackFrame]]:
     for place in places.select_related("frame").order_by("stack_id", "position"):
         found[place.stack_id].append(place)
     return found
+
+
+def _name(frame: Frame) -> str:
+    return qualified(frame.function) or _place(frame) or NO_NAME
 
 
 def _place(frame: Frame) -> str:

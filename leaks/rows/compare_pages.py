@@ -1,7 +1,9 @@
 """What the page of a comparison shows."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from leaks.rows.comparison import Difference
 from leaks.rows.leak_pages import Amount
 from leaks.rows.run_pages import OutcomeRef
 
@@ -17,7 +19,7 @@ class ShownSide:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One signature on both sides; null where a side does not show it."""
+    """One signature on both sides; null where a side does not show it. `why`: why it is unknown, where it is."""
 
     public_id: str
     title: str
@@ -25,6 +27,7 @@ class ChangeRow:
     state: str
     base: Amount | None
     head: Amount | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,78 @@ class ChangeGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """Signatures by what became of them."""
+
+    introduced: int = 0
+    other_bytes: int = 0
+    fixed: int = 0
+    unknown: int = 0
+    identical: int = 0
+
+    @property
+    def pre_existing(self) -> int:
+        return self.other_bytes + self.identical
+
+
+@dataclass(frozen=True, slots=True)
+class LaneAnswer:
+    """One lane of a comparison in a line. `verdict` is the head's; without a base there is no result. `control`: how the base was found."""
+
+    lane: str
+    head: OutcomeRef
+    base: OutcomeRef | None
+    control: str
+    result: str
+    answer: str
+    sentence: str
+    advice: str
+    counts: Counts = Counts()
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """Another commit that may be the same change: where it stands, and a run of it to compare. `why`: why it is named."""
+
+    sha: str
+    title: str
+    why: str
+    outcome: OutcomeRef
+
+
+@dataclass(frozen=True, slots=True)
+class PullRef:
+    """A pull request that runs are known of; `sha` is its newest head."""
+
+    number: int
+    sha: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PullPage:
+    """Does this pull request leak? `word` is a word of a comparison, over all lanes; `sha` is empty where no run of it is known."""
+
+    number: int
+    sha: str = ""
+    title: str = ""
+    branch: str = ""
+    word: str = ""
+    answer: str = ""
+    lanes: tuple[LaneAnswer, ...] = ()
+    owed: tuple[str, ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+    earlier: int = 0
+    known: tuple[PullRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ComparePage:
-    """All that the page of a comparison shows. `statement` is fit to be pasted; `missing` says which side is not there and why."""
+    """All that the page of a comparison shows. `statement` is fit to be pasted; `missing` says which side is not there and why.
+
+    `lanes` has the answer of each lane where the sides have several in common; then one of them must be chosen for the rest.
+    """
 
     choices: tuple[OutcomeRef, ...]
     base: ShownSide | None = None
@@ -53,3 +126,10 @@ class ComparePage:
     advice: str = ""
     missing: str = ""
     groups: tuple[ChangeGroup, ...] = ()
+    answer: str = ""
+    control: str = ""
+    differences: tuple[Difference, ...] = ()
+    hidden: tuple[str, ...] = ()
+    counts: Counts = Counts()
+    lanes: tuple[LaneAnswer, ...] = ()
+    pulls: tuple[PullRef, ...] = ()

@@ -22,6 +22,7 @@ class Side:
 
     `cut`: the log ends before its time, so that what is missing in it proves nothing. `tests`: how many ran, null where nobody
     counted. `hides`: known signatures that its suppression rules match and that it does not show, as other runs measured them.
+    `rules`: its suppression rules, as far as their text is known.
     """
 
     lane: str
@@ -38,6 +39,16 @@ class Side:
     tests: int | None = None
     flags: frozenset[Flag] = frozenset()
     hides: Mapping[str, Measure] = field(default_factory=dict)
+    rules: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What keeps two sides apart, in the words of each: `ASAN_OPTIONS detect_leaks`, `1 by default`, `0`."""
+
+    what: str
+    base: str
+    head: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +64,8 @@ class SignatureChange:
 class Compared:
     """`rule` names the row that decided; `changes` is empty where the sides cannot be compared.
 
-    `hidden`: signatures that suppressions of the head keep from being shown, and those of the base did not.
+    `hidden`: signatures that suppressions of the head keep from being shown, and those of the base did not. `differences`: what keeps
+    the sides apart, where they cannot be compared.
     """
 
     result: Comparison
@@ -61,3 +73,4 @@ class Compared:
     sentence: str
     changes: tuple[SignatureChange, ...] = ()
     hidden: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()

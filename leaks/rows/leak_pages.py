@@ -19,13 +19,9 @@ class SignatureSort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignatureFilter:
-    """Which signatures to list, and how. `own` null means both; `after` is the last signature of the page before."""
+    """Which signatures to list, and how: `q` is a search, `after` the last signature of the page before."""
 
-    text: str = ""
-    lane: str = ""
-    kind: str = ""
-    own: bool | None = None
-    state: str = ""
+    q: str = ""
     sort: SignatureSort = SignatureSort.LAST_SEEN
     ascending: bool = False
     after: str = ""
@@ -33,7 +29,7 @@ class SignatureFilter:
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.text or self.lane or self.kind or self.state or self.own is not None)
+        return bool(self.q)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +55,19 @@ class SignatureRow:
     """A row of the list. `seen` of `proven`: outcomes that show it, of those with a verdict in its lanes since it was first seen.
 
     `spark` holds the bytes (records where it is no leak) in the latest outcomes with a verdict, oldest first; null: it does not tell.
+    `owner` is a person's name, `code_owners` the words of CODEOWNERS for its own frame.
     """
 
     public_id: str
     title: str
     state: str
+    life: str
     own: bool
     kind: str
     place: str
+    owner: str
+    code_owners: tuple[str, ...]
+    issue_url: str
     last: Amount
     lanes: tuple[str, ...]
     first_seen: SeenRef | None
@@ -78,17 +79,70 @@ class SignatureRow:
 
 @dataclass(frozen=True, slots=True)
 class SignatureList:
-    """One page of the list. `total` match the filter, `known` are all of the project.
+    """One page of the list. `total` match the search; `next` is the last signature of this page if others follow it.
 
-    `next` is the last signature of this page if others follow it.
+    `journal` is the last entry of the journal when this was read: what was decided later, nobody saw who decides by this list.
     """
 
     rows: tuple[SignatureRow, ...]
     total: int
-    known: int
-    lanes: tuple[str, ...]
-    kinds: tuple[str, ...]
+    journal: int
     next: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedSignature:
+    """A line of an export: figures as they are, moments as ISO 8601, several words parted by blanks."""
+
+    id: str
+    title: str
+    kind: str
+    family: str
+    state: str
+    life: str
+    own: bool
+    function: str
+    file: str
+    line: int | None
+    owner: str
+    code_owners: str
+    issue: str
+    bytes: int | None
+    objects: int | None
+    records: int
+    outcomes: int
+    commits: int
+    lanes: str
+    first_seen: str
+    first_commit: str
+    last_seen: str
+    last_commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearch:
+    """A search that somebody gave a name."""
+
+    name: str
+    query: str
+    sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What could stand there: its text, and of a word what it asks for."""
+
+    text: str
+    help: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """`start`: where in the search the suggestions begin, counted from 0; each takes the place of all that follows."""
+
+    start: int
+    suggestions: tuple[Suggestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +183,9 @@ class StackRow:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
-    """An outcome of a lane that saw the signature once. `amount` is null where the outcome proves nothing about it."""
+    """An outcome of a lane that saw the signature once. `amount` is null where the outcome proves nothing about it; `main`: of the default
+    branch.
+    """
 
     outcome: str
     sha: str
@@ -138,6 +194,8 @@ class HistoryPoint:
     verdict: str
     reason: str
     amount: Amount | None
+    branch: str = ""
+    main: bool = True
 
     @property
     def seen(self) -> bool:
@@ -185,35 +243,3 @@ class JournalRow:
     not_measured: str
     details: tuple[tuple[str, str], ...]
     evidence: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SignaturePage:
-    """All that the page of a signature shows."""
-
-    public_id: str
-    title: str
-    state: str
-    own: bool
-    kind: str
-    family: str
-    place: str
-    owner: str
-    issue_url: str
-    first_seen: SeenRef | None
-    last_seen: SeenRef | None
-    seen: int
-    proven: int
-    commits: int
-    last: Amount
-    lanes: tuple[str, ...]
-    kinds: tuple[KindShare, ...]
-    tests: tuple[str, ...]
-    stacks: int
-    every_run: bool
-    report: ReportRow | None
-    primary: StackRow | None
-    others: tuple[StackRow, ...]
-    history: tuple[HistoryPoint, ...]
-    history_cut: bool
-    journal: tuple[JournalRow, ...]

@@ -14,6 +14,7 @@ from leaks.rows.pages import (
     NewSignature,
     WeekRow,
 )
+from leaks.rows.suppressions import SuppressionsWaiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Overview:
     new: tuple[NewSignature, ...]
     new_total: int
     logs: LogsWaiting
+    suppressions: SuppressionsWaiting
     latest: tuple[LatestCommit, ...]
     days: tuple[LaneDayRow, ...]
     weeks: tuple[WeekRow, ...]

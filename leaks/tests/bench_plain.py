@@ -32,13 +32,14 @@ def shown(name: str, chunks: Iterable[bytes], rounds: int, folder: Path) -> str:
     pairs = [(seconds(lambda: read_path(path)), seconds(lambda: split_into_lines(path))) for _ in range(rounds)]
     ours, python = (statistics.median(column) for column in zip(*pairs, strict=True))
     size = path.stat().st_size / 1e6
-    return f"{name:28} {size:6.1f} MB {ours:7.3f} s {size / ours:6.0f} MB/s {ours / python:6.1f} x {python:.4f} s"
+    return f"{name:40} {size:6.1f} MB {ours:7.3f} s {size / ours:6.0f} MB/s {ours / python:6.1f} x {python:.4f} s"
 
 
 def logs() -> dict[str, Iterable[bytes]]:
     return {
         **{name: plain_log.log(kinds, LINES) for name, kinds in plain_log.KINDS.items()},
         "all tools": mixed_log.MixedLog(mixed_log.Shape()),
+        "all tools, 128 reports again and again": mixed_log.MixedLog(mixed_log.Shape(reports=24_000, distinct=16)),
         "all tools, each report once": mixed_log.MixedLog(mixed_log.Shape(reports=2000, distinct=2000)),
         "one line": [b"x" * 1000 + b" "] * (LONG // 1001),
     }
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="logs whose name holds this")
     options = parser.parse_args()
-    print("log                             size              reading   against Python's splitlines")
+    print("log                                         size              reading   against Python's splitlines")
     with tempfile.TemporaryDirectory() as folder:
         for name, chunks in logs().items():
             if options.only in name:

@@ -32,12 +32,15 @@ class Rank:
 
 
 RANKS = (
-    Rank("leaks.bulk leaks.errors leaks.addresses leaks.visible leaks.words leaks.ledger_words leaks.rows.* leaks.evidence"),
+    Rank(
+        "leaks.bulk leaks.errors leaks.addresses leaks.visible leaks.words leaks.ledger_words leaks.decision_words "
+        "leaks.globs leaks.rows.* leaks.evidence"
+    ),
     Rank(
         "leaks.unpacking leaks.parsing.needles leaks.parsing.runs leaks.parsing.lines leaks.parsing.prefixes leaks.parsing.demangling "
         "leaks.parsing.names leaks.parsing.frames "
         "leaks.parsing.cuda_frames leaks.parsing.kernel_frames leaks.parsing.blocks leaks.parsing.summaries "
-        "leaks.parsing.valgrind_words leaks.parsing.valgrind_errors leaks.parsing.valgrind_losses"
+        "leaks.parsing.valgrind_words leaks.parsing.valgrind_errors leaks.parsing.valgrind_losses leaks.parsing.mark_rows"
     ),
     Rank(
         "leaks.parsing.tools.* leaks.parsing.runners.* leaks.parsing.options leaks.parsing.build leaks.parsing.marks",
@@ -46,36 +49,43 @@ RANKS = (
     Rank(
         "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known leaks.parsing.small_checks "
         "leaks.parsing.passages leaks.parsing.walk leaks.parsing.progress leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
-        "leaks.rules leaks.providers.*"
+        "leaks.rule_types leaks.rule_patterns leaks.rules leaks.rule_builds leaks.rule_frames leaks.rule_sets leaks.valgrind_blocks leaks.mangled_names "
+        "leaks.rules_valgrind leaks.rule_diagnosis leaks.reach leaks.providers.*"
     ),
     Rank(
         "leaks.families leaks.culprits leaks.identity leaks.strangers leaks.plumbing leaks.signature leaks.claims leaks.exit_codes "
-        "leaks.witnesses leaks.blindness leaks.situation leaks.because leaks.flags "
-        "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.comparison "
-        "leaks.gate leaks.growth leaks.lifecycle "
-        "leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
+        "leaks.witnesses leaks.unseen leaks.blindness leaks.situation leaks.because leaks.flags "
+        "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.detecting leaks.comparison leaks.compare_words "
+        "leaks.gate leaks.gate_words leaks.slopes leaks.growth leaks.growth_words leaks.libraries leaks.lifecycle leaks.life_words "
+        "leaks.review_rules leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank(
-        "leaks.accounts leaks.tokens leaks.journal leaks.recipes leaks.stored_reports leaks.symbol_names leaks.ownership "
-        "leaks.search "
+        "leaks.accounts leaks.tokens leaks.journal leaks.trail leaks.lineage leaks.cited leaks.grounds leaks.key_rules "
+        "leaks.recipes leaks.stored_reports leaks.symbol_names leaks.ownership "
+        "leaks.search_words leaks.search_nodes leaks.search_values leaks.search_parse leaks.search "
         "leaks.lane_views leaks.queries.*"
     ),
     Rank(
         "leaks.store_frames leaks.store_keys leaks.store leaks.resign_forecast leaks.resign_summary leaks.resign_keys "
-        "leaks.resign_rows leaks.rollups leaks.successors leaks.standing_signatures "
-        "leaks.standing leaks.statuses leaks.outbox leaks.notices leaks.triage leaks.review leaks.retention"
+        "leaks.resign_rows leaks.rollups leaks.successors leaks.life_marks leaks.code_owners leaks.standing_life "
+        "leaks.standing_texts "
+        "leaks.standing_signatures "
+        "leaks.standing leaks.withdraw leaks.statuses leaks.outbox leaks.notices "
+        "leaks.triage_changes leaks.triage leaks.triage_many leaks.saved_views leaks.gate_cases leaks.key_moves "
+        "leaks.merge_signatures leaks.split_signatures leaks.rule_changes leaks.undo_keys leaks.triage_undo "
+        "leaks.review_people leaks.review_fields leaks.review_steps leaks.review_refusals leaks.review leaks.review_clock leaks.retention"
     ),
     Rank("leaks.ingest.*"),
     Rank("leaks.management.commands.*"),
     Rank(
         "workers.keys workers.supervisor workers.fsbroker workers.retry workers.outgoing workers.messages workers.telling "
         "workers.posting workers.dispatching workers.celery workers.tasks workers.send "
-        "workers.backfill.* workers.demo.* workers.management.commands.*"
+        "workers.backfill.* workers.demo.* workers.scale.* workers.management.commands.*"
     ),
     Rank(
         "dashboard.env dashboard.settings dashboard.static_finders dashboard.checks dashboard.access dashboard.params "
-        "dashboard.params_leaks dashboard.formats dashboard.figures_parts dashboard.figures_leaks dashboard.figures "
+        "dashboard.params_leaks dashboard.params_journal dashboard.params_gate dashboard.formats dashboard.figures_parts dashboard.figures_leaks dashboard.figures_growth dashboard.figures "
         "dashboard.exports.* dashboard.intake"
     ),
     Rank(
@@ -92,6 +102,7 @@ DJANGO_FREE = (
     "dashboard.formats",
     "dashboard.figures_parts",
     "dashboard.figures_leaks",
+    "dashboard.figures_growth",
     "dashboard.figures",
 )
 # The only packages from outside that a Django-free module may use.

@@ -11,7 +11,16 @@ from leaks.verdict import judge
 from leaks.witnesses import VARIABLES
 from leaks.words import Detector, Flag, MarkKind, Reason, Verdict
 
+CTEST = replace(summary(3), runner="ctest", text="100% tests passed, 0 tests failed out of 3")
 EVERYTHING = LaneView(detectors=tuple(Detector))
+
+
+RAN = (mark(MarkKind.DETECTOR_RAN, value="memcheck"), mark(MarkKind.DETECTOR_RAN, value="cuda"))
+
+
+def watched(**more):
+    """A green run in which every tool ran that runs the program."""
+    return facts(*RAN, mark(MarkKind.DETECTOR_RAN, value="threads"), **more)
 
 
 def options(switch, value=None):
@@ -25,7 +34,7 @@ def told(judged):
 
 @pytest.mark.parametrize("switch", [*LEAK_SWITCHES, *OTHER_SWITCHES], ids=lambda switch: switch.option)
 def test_a_detector_that_is_off_blinds_and_its_option_is_told(switch):
-    judged = judge(facts(options=options(switch)), GREEN, EVERYTHING)
+    judged = judge(watched(options=options(switch)), GREEN, EVERYTHING)
     assert judged.verdict is Verdict.BLINDED
     assert told(judged) == [f"{switch.option}={min(switch.values)} is set."]
     assert (Flag.LEAK_DETECTION_OFF in judged.flags) is (switch in LEAK_SWITCHES)
@@ -34,26 +43,31 @@ def test_a_detector_that_is_off_blinds_and_its_option_is_told(switch):
 @pytest.mark.parametrize("switch", [*LEAK_SWITCHES, *OTHER_SWITCHES], ids=lambda switch: switch.option)
 def test_it_does_not_blind_a_lane_that_does_not_expect_the_detector(switch):
     others = LaneView(detectors=tuple(detector for detector in Detector if detector is not switch.detector))
-    assert judge(facts(options=options(switch)), GREEN, others).verdict is Verdict.CLEAN
+    assert judge(watched(options=options(switch)), GREEN, others).verdict is Verdict.CLEAN
 
 
 @pytest.mark.parametrize("switch", [*NARROWERS, *FOR_ALL], ids=lambda switch: f"{switch.detector}-{switch.option}")
 def test_an_option_that_takes_a_part_away_blinds_nothing_and_is_told(switch):
-    judged = judge(facts(options=options(switch)), GREEN, EVERYTHING)
+    judged = judge(watched(options=options(switch)), GREEN, EVERYTHING)
     assert judged.verdict is Verdict.CLEAN
     assert f"{switch.option}={min(switch.values)}: {switch.means}." in told(judged)
 
 
 @pytest.mark.parametrize("switch", [*LEAK_SWITCHES, *OTHER_SWITCHES, *NARROWERS], ids=lambda switch: switch.option)
 def test_another_value_says_nothing(switch):
-    judged = judge(facts(options=options(switch, "2")), GREEN, EVERYTHING)
+    judged = judge(watched(options=options(switch, "2")), GREEN, EVERYTHING)
     assert (judged.verdict, told(judged)) == (Verdict.CLEAN, [])
 
 
 @pytest.mark.parametrize("value", ["0", "false", "no", "No"])
 def test_each_word_for_off_is_understood(value):
-    judged = judge(facts(options={"ASAN_OPTIONS": {"detect_leaks": value}}), GREEN, EVERYTHING)
+    judged = judge(watched(options={"ASAN_OPTIONS": {"detect_leaks": value}}), GREEN, EVERYTHING)
     assert judged.verdict is Verdict.BLINDED
+
+
+def test_a_line_that_two_pickers_pick_is_told_once():
+    judged = judge(watched(options={"LSAN_OPTIONS": {"exitcode": "0"}}, tests=CTEST), GREEN, EVERYTHING)
+    assert told(judged).count("exitcode=0: a report leaves the exit code alone.") == 1
 
 
 def test_a_success_that_came_in_part_from_a_cache_says_so():
@@ -87,6 +101,6 @@ def test_a_masking_mark_makes_the_steps_word_worthless(value):
     ],
 )
 def test_reports_that_go_elsewhere_blind_unless_the_exit_code_tells(values, blind):
-    judged = judge(facts(options={"ASAN_OPTIONS": values}), GREEN, LaneView())
+    judged = judge(watched(options={"ASAN_OPTIONS": values}), GREEN, LaneView())
     assert (judged.verdict is Verdict.BLINDED) is blind
     assert not blind or any("log_path=" in text for text in told(judged))

@@ -23,10 +23,16 @@ NO_STEPS = [
     "[0/0] Building nothing",
     "lines covered: [ 31%] Building",
 ]
-NOT_BROKEN = [
+STOPPED = [
     "make: *** [Makefile:88: check] Error 1",
-    "make: *** [Makefile:71: test] Error 8",
+    "make[2]: *** [Makefile:71: test] Error 8",
+    "/usr/bin/gmake: *** [t] Error 1",
     "ninja: build stopped: subcommand failed.",
+]
+NOT_BROKEN = [
+    "make: [Makefile:88: check] Error 1 (ignored)",
+    "make: *** Waiting for unfinished jobs....",
+    "+ echo 'ninja: build stopped: subcommand failed.'",
     "FAILED: tests/relay_tests",
     "FAILED tests/test_x.py::test_b - assert 0",
     "src/ub.cpp:8:64: runtime error: signed integer overflow",
@@ -36,6 +42,21 @@ NOT_BROKEN = [
     "error: test failed, to rerun pass `--lib`",
     "E   error: in a test",
     "config.yaml:12:3: error: bad key",
+]
+HALTING = [
+    "-fsanitize=undefined -fno-sanitize-recover=all",
+    "-fsanitize=address,undefined -fno-sanitize-recover=undefined",
+    "-fsanitize=undefined -fno-sanitize-recover=address,undefined",
+    "-fsanitize=undefined -fno-sanitize-recover",
+    "-fsanitize=undefined -fsanitize-trap=all",
+    "-fsanitize=undefined -fsanitize-trap",
+    "-fsanitize=undefined -fsanitize-undefined-trap-on-error",
+]
+GOING_ON = [
+    "-fsanitize=undefined",
+    "-fsanitize=address,undefined -fno-sanitize-recover=address",
+    "-fsanitize=undefined -fsanitize-recover=all",
+    "-fsanitize=undefined -fno-sanitize-recover=signed-integer-overflow",
 ]
 GCC = "/usr/bin/c++ -O0 -g {} -o a.o -c src/a.cpp"
 
@@ -66,14 +87,25 @@ def test_each_way_to_break_is_marked(row):
 
 @pytest.mark.parametrize("row", REPEATED, ids=lambda row: row.sample)
 def test_a_target_without_a_file_counts_behind_a_step_that_broke(row):
-    assert feed(Reader(), row.sample).marks() == []
-    assert len(feed(Reader(), BROKEN[0].sample + "\n" + row.sample).marks()) == 2
+    assert MarkKind.BUILD_FAILED not in kinds(row.sample)
+    assert kinds(BROKEN[0].sample + "\n" + row.sample) == [MarkKind.BUILD_FAILED] * 2
     assert needed(build, row.sample)
+
+
+def kinds(text):
+    return [mark.kind for mark in feed(Reader(), text).marks()]
 
 
 @pytest.mark.parametrize("line", NOT_BROKEN)
 def test_a_failed_test_is_no_broken_build(line):
     assert feed(Reader(), line).marks() == []
+
+
+@pytest.mark.parametrize("line", STOPPED)
+def test_make_or_ninja_that_stops_may_have_stopped_at_a_test(line):
+    assert kinds(line) == [MarkKind.STEP_FAILED]
+    assert needed(build, line)
+    assert feed(Reader(), line, ("ctest:3",)).marks() == []
 
 
 def test_what_a_ctest_test_prints_is_no_build_of_ours():
@@ -147,3 +179,20 @@ def test_a_flood_of_errors_is_bounded_and_keeps_both_ends():
     numbers = [mark.number for mark in feed(Reader(), flood).marks()]
     assert len(numbers) == build.FIRST + build.LAST
     assert (numbers[0], numbers[-1]) == (1, 1000)
+
+
+@pytest.mark.parametrize("flags", HALTING)
+@pytest.mark.parametrize("line", [GCC, "+ cmake -B build -DCMAKE_CXX_FLAGS='{}'", "  CXXFLAGS: {}"])
+def test_compile_flags_tell_whether_undefined_behaviour_ends_the_process(line, flags):
+    assert kinds(line.format(flags)) == [MarkKind.HALTS]
+
+
+@pytest.mark.parametrize("flags", GOING_ON)
+def test_flags_that_let_some_of_it_go_on_tell_nothing(flags):
+    assert kinds(GCC.format(flags)) == []
+
+
+def test_a_flood_of_stops_is_bounded_and_keeps_both_ends():
+    flood = "\n".join(f"make: *** [Makefile:{n}: t] Error 1" for n in range(1, 1001))
+    numbers = [mark.number for mark in feed(Reader(), flood).marks()]
+    assert (len(numbers), numbers[0], numbers[-1]) == (build.FIRST + build.LAST, 1, 1000)

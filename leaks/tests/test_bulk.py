@@ -39,3 +39,21 @@ def test_one_inside_another_ends_with_the_outer_one():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_what_was_made_is_old_afterwards():
+    with no_cycles():
+        made: list[list[int]] = [[] for _ in range(10_000)]
+    young = gc.get_objects(generation=0) + gc.get_objects(generation=1)
+    assert not {id(one) for one in made} & {id(one) for one in young}
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_somebody_froze_stays_frozen():
+    gc.freeze()
+    try:
+        with no_cycles():
+            pass
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()

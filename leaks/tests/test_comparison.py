@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from leaks.comparison import COMPARISONS, compare, describe, detecting_options, is_cut, leak_check_done, ran_all_tests
+from leaks.comparison import COMPARISONS, changes_between, compare, describe, is_cut, leak_check_done, ran_all_tests
+from leaks.detecting import detecting_options
 from leaks.rows.comparison import Measure, Side
 from leaks.rows.facts import LaneView, Line, LogFacts, MergedClaim, SuppressionHit, Totals
 from leaks.tests.makers import GREEN, LANE, RED, bare, facts, finding, summary
@@ -121,6 +124,82 @@ def test_of_what_the_head_hides_only_that_is_told_which_the_base_did_not_hide():
     assert compare(replace(base, hides={}), head).hidden == (DBUF,), "by the bytes and objects that came in addition"
     assert compare(base, replace(head, suppressed_bytes=70000)).hidden == (DBUF,), "whatever the numbers"
     assert compare(head, head).hidden == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        (replace(CLEAN, hides={POOL: LEAK}), "a suppression rule of the head matches it"),
+        (replace(CLEAN, tests_complete=False), "ended before its tests were through"),
+        (replace(CLEAN, tests=3), "ran fewer tests"),
+        (replace(CLEAN, leak_check_done=False), "ended before its leak check"),
+    ],
+)
+def test_what_is_unknown_says_why(head, why):
+    (change,) = changes_between(replace(BASE, tests=57), head)
+    assert change.change is Change.UNKNOWN
+    assert why in change.sentence
+
+
+@pytest.mark.parametrize(
+    ("head", "difference"),
+    [
+        (replace(BASE, lane="tsan"), ("lane", "asan-ubsan", "tsan")),
+        (replace(BASE, detectors=frozenset({Detector.ADDRESS})), ("detectors", "address, leak", "address")),
+        (replace(BASE, cut=True), ("log", "whole", "cut off")),
+        (NOTHING, ("verdict", "findings", "no verdict: zero tests")),
+        (replace(BASE, options=SLOW), ("ASAN_OPTIONS fast_unwind_on_malloc", "0", "1 by default")),
+        (
+            replace(BASE, options={**OPTIONS, "LSAN_OPTIONS": {"suppressions": "a/lsan.supp"}}),
+            ("LSAN_OPTIONS suppressions", "not set", "a/lsan.supp"),
+        ),
+        (replace(CLEAN, tests_complete=False), ("end of the tests", "reached", "not reached")),
+    ],
+)
+def test_a_refusal_names_what_differs_with_both_values(head, difference):
+    got = compare(BASE, head)
+    assert got.result is Comparison.NOT_COMPARABLE
+    assert difference in [(one.what, one.base, one.head) for one in got.differences]
+
+
+def test_sides_that_can_be_compared_differ_in_nothing():
+    assert compare(BASE, CLEAN).differences == ()
+
+
+MEASURES = st.builds(
+    Measure, st.integers(1, 9), st.none() | st.integers(0, 999), st.none() | st.integers(0, 9), leak=st.booleans()
+)
+SIDES = st.builds(
+    Side,
+    lane=st.sampled_from(["asan", "tsan"]),
+    verdict=st.sampled_from(list(Verdict)),
+    reason=st.none() | st.sampled_from(list(Reason)),
+    detectors=st.frozensets(st.sampled_from(list(Detector))),
+    options=st.sampled_from([{}, OPTIONS, SLOW]),
+    signatures=st.dictionaries(st.sampled_from(["a", "b", "c"]), MEASURES),
+    suppressed_bytes=st.integers(0, 99),
+    suppressed_count=st.integers(0, 9),
+    tests_complete=st.booleans(),
+    leak_check_done=st.booleans(),
+    cut=st.booleans(),
+    tests=st.none() | st.integers(0, 99),
+    hides=st.dictionaries(st.sampled_from(["d", "e"]), MEASURES),
+)
+
+
+@given(SIDES)
+def test_a_side_held_against_itself_introduces_and_fixes_nothing(side):
+    got = compare(side, side)
+    assert {change.change for change in got.changes} <= {Change.IDENTICAL}
+    assert got.result in {Comparison.NOT_COMPARABLE, Comparison.PRE_EXISTING, Comparison.NO_FINDINGS}
+    assert got.hidden == ()
+
+
+@given(SIDES, SIDES)
+def test_every_signature_of_either_side_is_told_of_once_and_none_is_invented(base, head):
+    changes = changes_between(base, head)
+    assert sorted(change.signature for change in changes) == sorted({*base.signatures, *head.signatures})
+    assert all(change.change is not Change.FIXED or change.head is None for change in changes)
 
 
 def test_what_is_unknown_is_told_where_that_is_all_there_is():

@@ -48,6 +48,12 @@ ROWS = [
     (Flag.EXIT_MASKED, (finding(), GREEN, LANE), (finding(), RED, LANE)),
     (Flag.EXIT_MASKED, (finding(), MergedClaim("success", 1), LANE), (facts(), GREEN, LANE)),
     (Flag.CI_CONTRADICTS_RUN, (facts(mark(MarkKind.CANCELLED)), MergedClaim("failure"), LANE), (facts(), RED, LANE)),
+    (
+        Flag.CI_CONTRADICTS_RUN,
+        (facts(tests=summary(56, 1)), GREEN, LANE),
+        (facts(tests=summary(56, 1)), MergedClaim(None, 0), LANE),
+    ),
+    (Flag.CI_CONTRADICTS_RUN, (facts(tests=summary(56, 1)), MergedClaim("success"), LANE), (facts(), GREEN, LANE)),
     (Flag.CONTINUE_ON_ERROR, (finding(), MergedClaim("success", 1), LANE), (finding(), GREEN, LANE)),
     (
         Flag.CONTINUE_ON_ERROR,
@@ -243,7 +249,8 @@ def test_a_rule_is_too_broad_when_it_names_no_function(rule, broad):
 )
 def test_a_valgrind_block_is_too_broad_when_it_names_only_allocators(block, broad):
     lane_ = LaneView(detectors=(Detector.VALGRIND,), own_modules=("/home/ci/build/engine_tests",), rules=(block,))
-    assert (judge(facts(options={}), GREEN, lane_).verdict is Verdict.BLINDED) is broad
+    log = facts(mark(MarkKind.DETECTOR_RAN, value="memcheck"), options={})
+    assert (judge(log, GREEN, lane_).verdict is Verdict.BLINDED) is broad
 
 
 def test_a_used_template_counts_where_the_rules_text_is_unknown():

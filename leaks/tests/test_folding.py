@@ -158,6 +158,28 @@ def test_parts_are_complete_whether_they_count_from_0_or_from_1():
     assert combine_parts([part(CLEAN, "a", 1, 2), part(CLEAN, "b", 1, 2)]).verdict is NONE
 
 
+@pytest.mark.parametrize(
+    ("indices", "missing"),
+    [
+        ([5], True),
+        ([2], True),
+        ([1, 3], True),
+        ([0, 2], True),
+        ([1, 1, 3], True),
+        ([5, None, None, None, None], True),
+        ([0], False),
+        ([1], False),
+        ([2, 1], False),
+        ([1, 0, 2], False),
+        ([None, None], False),
+    ],
+)
+def test_an_index_announces_the_parts_below_it(indices, missing):
+    judged = combine_parts([part(CLEAN, f"part {n}", index) for n, index in enumerate(indices)])
+    assert (judged.rule == "part_missing") is missing
+    assert (judged.verdict is CLEAN) is not missing
+
+
 def test_flags_of_all_parts_stand_on_the_outcome():
     parts = [part(CLEAN, "1", flags=(Flag.SUPPRESSIONS_USED,)), part(FINDINGS, "2", flags=(Flag.EXIT_MASKED,))]
     assert combine_parts(parts).flags == (Flag.EXIT_MASKED, Flag.SUPPRESSIONS_USED)

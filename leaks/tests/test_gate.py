@@ -37,6 +37,8 @@ ROWS = [
     (GateReason.BEFORE_OTHER_REASON, FAILED, GREEN),
     (GateReason.BEFORE_OTHER_REASON, replace(FAILED, verdict=Verdict.BUILD_FAILURE), GREEN),
     (GateReason.BEFORE_OTHER_REASON, replace(FAILED, verdict=Verdict.UNEXPLAINED), RED),
+    (GateReason.BEFORE_OTHER_REASON, replace(RED, flags=frozenset({Flag.EXIT_MASKED})), GREEN),
+    (GateReason.BEFORE_NO_VERDICT, replace(RED, tests=0), GREEN),
     (GateReason.FINDING_REMAINS, RED, RED),
     (GateReason.FINDING_REMAINS, RED, replace(RED, signatures={POOL: LEAK, OTHER: LEAK})),
     (GateReason.FINDING_REMAINS, RED, replace(RED, signatures={})),
@@ -55,7 +57,19 @@ ROWS = [
     (GateReason.AFTER_NO_VERDICT, RED, replace(GREEN, tests=3)),
     (GateReason.AFTER_NO_VERDICT, RED, replace(GREEN, cut=True)),
     (GateReason.OPTIONS_DIFFER, RED, replace(GREEN, options={"ASAN_OPTIONS": {"max_leaks": "1"}})),
-    (GateReason.OPTIONS_DIFFER, RED, replace(GREEN, detectors=frozenset({Detector.ADDRESS}))),
+    (GateReason.OPTIONS_DIFFER, replace(RED, detectors=frozenset({Detector.ADDRESS})), GREEN),
+    (GateReason.OPTIONS_DIFFER, RED, replace(GREEN, options={"LSAN_OPTIONS": {"suppressions": "lsan.supp"}})),
+    (GateReason.OPTIONS_DIFFER, RED, replace(GREEN, rules=frozenset({"leak:Other"}))),
+    (GateReason.OPTIONS_DIFFER, RED, replace(GREEN, options={"LSAN_OPTIONS": {"use_tls": "0"}})),
+    (GateReason.PROVEN, RED, replace(GREEN, detectors=frozenset({Detector.ADDRESS}))),
+    (
+        GateReason.PROVEN,
+        replace(RED, rules=frozenset({"leak:A", "leak:B"})),
+        replace(GREEN, rules=frozenset({"leak:A"})),
+    ),
+    (GateReason.PROVEN, replace(RED, options={"LSAN_OPTIONS": {"suppressions": "lsan.supp"}}), GREEN),
+    (GateReason.PROVEN, replace(RED, options={"ASAN_OPTIONS": {"max_leaks": "9"}}), GREEN),
+    (GateReason.PROVEN, RED, replace(GREEN, options={"ASAN_OPTIONS": {"halt_on_error": "0"}})),
 ]
 
 
@@ -92,11 +106,13 @@ def test_exactly_one_row_decides_every_combination_and_only_what_holds_is_proven
         if row.reason is GateReason.PROVEN:
             assert (proof.before, proof.after) == (Verdict.FINDINGS, Verdict.CLEAN)
             assert proof.same_lane
-            assert proof.same_options
+            assert proof.as_wide
             assert proof.stated_shown
             assert proof.could_show
             assert not proof.suppressed
             assert not proof.zero_tests
+            assert not proof.masked
+            assert not proof.untested
         if result_of(row.reason) is GateResult.FAIL:
             assert proof.after is Verdict.FINDINGS
     assert reached == set(GateReason)

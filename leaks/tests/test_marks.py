@@ -1,7 +1,8 @@
 import pytest
 
 from leaks.parsing import marks
-from leaks.parsing.marks import ROWS, Reader
+from leaks.parsing.mark_rows import ROWS
+from leaks.parsing.marks import Reader
 from leaks.tests.feeding import feed, needed
 from leaks.words import MarkKind as K
 
@@ -20,6 +21,23 @@ ALSO = [
     ("./build/tests || echo 'tests failed'", K.MASKING, "|| true"),
     ("+ ctest -j4 || :", K.MASKING, "|| true"),
     ("    soft_fail: true", K.MASKING, "continue-on-error"),
+    ("bash: line 1: 27548 Killed                  ./t ok 20", K.KILLED, ""),
+    ("ci.sh: line 3: 1234 Terminated: 15          ./t", K.KILLED, ""),
+    ("CPU time limit exceeded", K.KILLED, ""),
+    ("Aborted", K.TEST_CRASHED, ""),
+    ("/bin/sh: line 1:  7731 Abort trap: 6           ./t", K.TEST_CRASHED, ""),
+    ("Segmentation fault: 11", K.TEST_CRASHED, ""),
+    ("bash: line 1:  5883 Floating point exceptionbash -c 'kill -FPE $$'", K.TEST_CRASHED, ""),
+    ("run.sh: line 3:  1234 Floating point exception(core dumped) ./u", K.TEST_CRASHED, ""),
+    ("Floating point exception(core dumped)", K.TEST_CRASHED, ""),
+    ("/usr/bin/timeout: the monitored command dumped core", K.TEST_CRASHED, ""),
+    ("t: /w/src/a.cpp:42: void Pool::put(Block*): Assertion `used > 0' failed.", K.TEST_CRASHED, ""),
+    ("Assertion failed: used > 0 (a.c: put: 42)", K.TEST_CRASHED, ""),
+    ("Test command: /w/build/t \"-x\"", K.OUTPUT_SHOWN, "ctest"),
+    ("+ python3 -m pytest -q -s tests", K.OUTPUT_SHOWN, "pytest"),
+    ("$ pytest --capture=no", K.OUTPUT_SHOWN, "pytest"),
+    ("/usr/bin/valgrind --leak-check=full ./t", K.DETECTOR_RAN, "valgrind"),
+    ("+ ctest -D ExperimentalMemCheck -- valgrind ./t", K.DETECTOR_RAN, "valgrind"),
 ]
 NO_MARKS = [
     "##[error]Process completed with exit code unknown.",
@@ -45,6 +63,20 @@ NO_MARKS = [
     "a.cpp:75: FATAL ERROR: test case CRASHED: SIGTERM - Termination request signal",
     "c++: fatal error: Killed signal terminated program cc1plus",
     "[==========] Running 12 tests from 4 test suites.",
+    "Aborted the upload of 3 files",
+    "Floating point exceptions are trapped",
+    "Alarm clock set to 7:00",
+    "the assertion is: Assertion `x' failed.",
+    "Assertion failed: but this says not where",
+    "pytest -rs tests",
+    "pytest -x --capture=fd",
+    "collected by pytest plugins",
+    "Setting up valgrind (1:3.19.0-1) ...",
+    "+ grep -r valgrind ./scripts",
+    "+ which valgrind",
+    "+ apt-get install -y valgrind -qq",
+    "------------- stdout and stderr -------------",
+    "FAIL cache_test (exit status: 1)",
     "panic: runtime error: index out of range [5] with length 3",
     "========= ERROR SUMMARY: 2 errors",
 ]

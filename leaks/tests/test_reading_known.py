@@ -5,6 +5,9 @@ import pytest
 from leaks.parsing.dispatch import read
 from leaks.parsing.known import KnownRecords
 from leaks.parsing.lines import Limits
+from leaks.parsing.stacks import Stacks
+from leaks.parsing.tools.lsan import LeakCheck
+from leaks.tests.big_log import BigLog, Shape
 
 BANNER = "==7==ERROR: LeakSanitizer: detected memory leaks\n\n"
 SUMMARY = "SUMMARY: AddressSanitizer: 24 byte(s) leaked in 3 allocation(s).\n"
@@ -53,6 +56,15 @@ ODD = {
     "no banner": record() * 3 + SUMMARY,
     "no SUMMARY": BANNER + record() * 3,
     "a log that ends in a record": (BANNER + record() * 3)[:-20],
+    "an odd record behind plain ones": BANNER + record() * 3 + NOISE + record() * 3 + SUMMARY,
+    "the same behind a prefix": prefixed("12: ", BANNER + record() * 3 + NOISE + record() * 3 + SUMMARY),
+    "a foreign line behind plain records": BANNER
+    + record() * 3
+    + record().replace("\n\n", "\n\n[srv] up\n")
+    + record() * 2
+    + SUMMARY,
+    "a log that ends in a prefix that its own lines have taught": "Direct leak of 8 byte(s) in 1 object(s) allocated from:\n"
+    "x> Indirect leak of 24 byte(s) in 3 object(s) allocated from:\nx>   ",
     "another error in between": PLAIN.replace("\n\nDirect", "\n\n==9==ERROR: AddressSanitizer: SEGV\n\nDirect", 1),
     "a count that is asked for": BANNER
     + "nm -C app | grep -c __asan_\n"
@@ -62,11 +74,20 @@ ODD = {
 }
 
 
+@pytest.fixture(params=[False, True], ids=["as it comes", "taken for rare"])
+def _mostly_rare(request, monkeypatch):
+    """Stacks that hardly repeat are split together with others; a log must be long for that."""
+    if request.param:
+        monkeypatch.setattr(KnownRecords, "begin_batch", lambda records: setattr(records, "_mostly_rare", True))
+
+
+@pytest.mark.usefixtures("_mostly_rare")
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
 def test_what_is_odd_is_read_as_if_nothing_were_taken_whole(text):
     assert read([text.encode()]) == read([text.encode()], fast=False)
 
 
+@pytest.mark.usefixtures("_mostly_rare")
 @pytest.mark.parametrize("most", range(1, 5))
 def test_the_bound_on_reports_drops_the_same_ones(most):
     stacks = [(*FRAMES[:2], f"in caller{number} c.c:{number}") for number in range(3)]
@@ -76,6 +97,15 @@ def test_the_bound_on_reports_drops_the_same_ones(most):
     assert evidence == read([text.encode()], limits=limits, fast=False)
     assert len(evidence.reports) == most
     assert evidence.facts.findings == 5
+
+
+@pytest.mark.usefixtures("_mostly_rare")
+def test_a_check_is_waited_for_from_its_last_record_on(monkeypatch):
+    monkeypatch.setattr(LeakCheck, "patience", 6)
+    text = BANNER + record() * 4 + NOISE * 2 + record() + "[srv] up\n" * 9 + SUMMARY
+    evidence = read([text.encode()])
+    assert evidence == read([text.encode()], fast=False)
+    assert [report.count for report in evidence.reports] == [7]
 
 
 # Logs whose records are all taken whole, but for the first one of a check, which may be.
@@ -106,3 +136,36 @@ def test_plain_records_are_taken_whole(text, monkeypatch):
     assert [frames for frames in taken if frames] == [3, 3, 3]
     assert [(report.count, report.bytes) for report in evidence.reports] == [(3, 24)]
     assert evidence == read([text.encode()], fast=False)
+
+
+@pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
+def test_rare_stacks_are_split_together(text, monkeypatch):
+    """All but the last of a check, of which only the SUMMARY says that it has ended."""
+    taken = []
+    rare_ones = KnownRecords._rare_ones
+
+    def listening(records, data, record, number, check):
+        found = rare_ones(records, data, record, number, check)
+        taken.append(found[1] - number)
+        return found
+
+    monkeypatch.setattr(KnownRecords, "begin_batch", lambda records: setattr(records, "_mostly_rare", True))
+    monkeypatch.setattr(KnownRecords, "_rare_ones", listening)
+    assert read([text.encode()]) == read([text.encode()], fast=False)
+    assert taken == [10]
+
+
+@pytest.mark.parametrize(("distinct", "least", "most"), [(900, 0.6, 1), (30, 0, 0.3)])
+def test_stacks_are_split_together_as_long_as_they_are_new(distinct, least, most, monkeypatch):
+    """From the second batch on."""
+    split = []
+    several = Stacks.several
+
+    def listening(stacks, bodies):
+        split.append(len(bodies))
+        return several(stacks, bodies)
+
+    monkeypatch.setattr(Stacks, "several", listening)
+    data = b"".join(BigLog(Shape(blocks=900, distinct=distinct, seed=2)))
+    assert read([data]) == read([data], fast=False)
+    assert least < sum(split) / len(data) < most

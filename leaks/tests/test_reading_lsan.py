@@ -215,9 +215,10 @@ class TestMadeOfSums:
     """Reports of many records are not made like others; nothing may tell them apart."""
 
     def test_a_report_of_many_records_is_a_report_like_any_other(self):
-        leak = Leak("direct-leak", ("in malloc a.c:1",), 4, "Direct leak", 7, "Session.Close")
+        leak = Leak("direct-leak", ("in malloc a.c:1",), 4, "Direct leak", 7, test="Session.Close")
+        leak.count, leak.bytes, leak.objects = 2, 16, 3
         frames = (understood("in malloc a.c:1"),)
-        found = leak.report(frames, (2, 16, 3), truncated=False)
+        found = leak.report(understood)
         assert found == Report(
             tool="lsan",
             kind="direct-leak",
@@ -235,9 +236,20 @@ class TestMadeOfSums:
         assert hash(found) == hash(replace(found))
 
     def test_it_is_frozen(self):
-        found = Leak("direct-leak", (), 4, "Direct leak", None).report((), (1, 8, 1), truncated=True)
+        found = Leak("direct-leak", (), 4, "Direct leak", None).report(understood)
         with pytest.raises(FrozenInstanceError):
             found.count = 2  # type: ignore[misc]
+
+    def test_the_first_line_is_the_first_whoever_was_counted_first(self):
+        leak = Leak("direct-leak", (), 40, "Direct leak", 7, test="Session.Close")
+        leak.count, leak.bytes, leak.objects = 1, 8, 1
+        leak.add(
+            Report("lsan", "direct-leak", 4, "earlier", bytes=24, objects=2, pid=5, detail="earlier", truncated=True)
+        )
+        leak.add(Report("lsan", "direct-leak", 50, "later", bytes=1, objects=1, pid=6, detail="later"))
+        found = leak.report(understood)
+        assert (found.line, found.headline, found.detail, found.pid, found.test) == (4, "earlier", "earlier", 5, None)
+        assert (found.count, found.bytes, found.objects, found.truncated) == (3, 33, 4, True)
 
     def test_records_taken_whole_fold_with_those_read_line_by_line(self):
         broken = record(16).replace("    #1", "addr2line: DWARF error\n    #1")

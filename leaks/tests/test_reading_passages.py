@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from leaks.parsing import passages
 from leaks.parsing.dispatch import read
 from leaks.tests.mixed_log import TOOLS, MixedLog, Shape
+from leaks.words import MarkKind
 
 SEVERAL = [
     b"".join(MixedLog(Shape(reports=reports, distinct=1, noise=2, seed=seed)))
@@ -187,3 +188,49 @@ def test_a_summary_that_names_a_value_is_remembered_with_its_own():
     data = "".join([*logs, summary, "\n"]).encode()
     assert read([data]) == read([data], fast=False)
     assert len(read([data]).reports) == 1
+
+
+LOST_CHECK = """\
+==7==ERROR: LeakSanitizer: detected memory leaks
+
+"""
+UNKNOWN = """\
+==7==ERROR: AddressSanitizer: something new.c:553
+
+SUMMARY: AddressSanitizer: something new.c:553
+==7==ABORTING
+"""
+RACE = """\
+==================
+WARNING: ThreadSanitizer: data race (pid=7)
+  Write of size 8 at 0x7b0400000010 by thread T1:
+    #0 write_it /src/a.c:1:2 (tests+0x42)
+"""
+TABLE = "Suppressions used:\n"
+RACE_END = """\
+
+SUMMARY: ThreadSanitizer: data race /src/a.c:1:2 in write_it
+==================
+"""
+FRAME = "    #7 0x55b2e83ec460 in f a.c:1\n"
+# What the line ends that begins the next report, or the frames of nobody before it.
+TWO_IN_ONE = {
+    "a check without a record is ended by the next banner": LOST_CHECK + UNKNOWN,
+    "a check with a cut record is ended by the next banner": LOST_CHECK
+    + "Direct leak of 9000 byte(s) in 3\n"
+    + UNKNOWN,
+    "a table of suppressions expires while another stays": RACE + TABLE + RACE_END + FRAME * 60 + UNKNOWN,
+}
+
+
+@pytest.mark.parametrize("text", TWO_IN_ONE.values(), ids=TWO_IN_ONE)
+def test_of_two_reports_that_came_as_one_both_are_counted_again(text):
+    data = (text + "next\n").encode() * 8
+    evidence = read([data])
+    assert evidence == read([data], fast=False)
+    assert sum(report.count for report in evidence.reports) >= 8
+
+
+def test_each_check_that_lost_its_records_is_marked():
+    marks = read([(LOST_CHECK + UNKNOWN + "next\n").encode() * 8]).facts.marks
+    assert [mark.number for mark in marks if mark.kind is MarkKind.LOST_REPORT] == [1 + 7 * time for time in range(8)]

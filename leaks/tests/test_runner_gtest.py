@@ -153,3 +153,13 @@ def test_cmocka_prints_the_same_signs_and_is_left_to_another_reader():
     assert reader.owner(()) == "closes"
     assert feed(reader, rest).finish() == []
     assert [s.total for s in feed(feed(gtest.Reader(), text + rest), PASSED).finish()] == [2]
+
+
+def test_a_test_that_begins_again_before_its_end_never_ended():
+    text = "[ RUN      ] A.Slow\n[ RUN      ] A.Slow\n[       OK ] A.Slow (0 ms)\n[  PASSED  ] 1 test.\n"
+    assert feed(gtest.Reader(), text).open_test().number == 1
+
+
+def test_a_test_that_ended_may_begin_again():
+    text = "[ RUN      ] A.Fast\n[       OK ] A.Fast (0 ms)\n" * 2
+    assert feed(gtest.Reader(), text + "[  PASSED  ] 1 test.\n").open_test() is None

@@ -47,7 +47,7 @@ def test_a_decision_can_be_taken_back(played):
         ({"reason": "x" * 10_001}, "reason"),
         ({"not_measured": "x" * 10_001}, "not_measured"),
         ({"state": "gone"}, "state"),
-        ({"state": "duplicate"}, "state"),
+        ({"state": "duplicate"}, "duplicate_of"),
         ({"state": "untriaged"}, "state"),
     ],
 )

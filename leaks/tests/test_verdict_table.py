@@ -116,6 +116,11 @@ ROWS = [
     ("undetermined", facts(mark(MarkKind.EXIT_CODE, value="1")), GREEN),
     ("undetermined", facts(mark(MarkKind.TEST_CRASHED)), GREEN),
     ("undetermined", facts(mark(MarkKind.CANCELLED)), GREEN),
+    ("undetermined", facts(mark(MarkKind.KILLED)), GREEN),
+    ("undetermined", facts(mark(MarkKind.KILLED)), STEP_GREEN),
+    ("undetermined", facts(mark(MarkKind.BUILD_FAILED, 2)), GREEN),
+    ("undetermined", facts(mark(MarkKind.STEP_FAILED, 2)), GREEN),
+    ("undetermined", facts(mark(MarkKind.STEP_FAILED, 2)), STEP_GREEN),
 ]
 
 
@@ -154,6 +159,8 @@ AGAINST_CLEAN = (
     "cancel_mark",
     "limit_mark",
     "build_broke",
+    "stale",
+    "kill_mark",
     "infrastructure",
     "exit_disputed",
     "no_job",
@@ -217,6 +224,33 @@ def test_a_verdict_names_the_lines_it_rests_on(log, claim, numbers):
 def test_a_build_error_before_the_tests_of_the_same_log_did_not_end_the_run():
     log = facts(mark(MarkKind.BUILD_FAILED, 2), tests=summary(56, 1, line=5))
     assert judge(log, RED, LANE).verdict is Verdict.TEST_FAILURE
+
+
+BUILT = BuildProgress(100, None, None, 4, "[100%] Built target tests")
+COMPILE_ERROR = "src/a.cpp:3:1: error: expected ';'"
+
+
+@pytest.mark.parametrize(
+    ("marks", "build", "verdict"),
+    [
+        ([mark(MarkKind.STEP_FAILED, 3)], None, Verdict.NO_VERDICT),
+        ([mark(MarkKind.BUILD_FAILED, 3, COMPILE_ERROR)], None, Verdict.NO_VERDICT),
+        ([mark(MarkKind.BUILD_FAILED, 3)], replace(BUILT, line=2), Verdict.NO_VERDICT),
+        ([mark(MarkKind.BUILD_FAILED, 3)], replace(BUILT, percent=97), Verdict.NO_VERDICT),
+        ([mark(MarkKind.BUILD_FAILED, 900, log="build.log")], None, Verdict.NO_VERDICT),
+        ([mark(MarkKind.BUILD_FAILED, 3)], BUILT, Verdict.CLEAN),
+        ([mark(MarkKind.STEP_FAILED, 6)], None, Verdict.CLEAN),
+        ([mark(MarkKind.TEST_TEXT, 2), mark(MarkKind.BUILD_FAILED, 3, COMPILE_ERROR)], None, Verdict.CLEAN),
+        ([mark(MarkKind.BUILD_FAILED, 3, "conftest.c:3:1: error: x")], None, Verdict.CLEAN),
+        ([mark(MarkKind.BUILD_FAILED, 3, "gcc: error: unrecognized command-line option '-fx'")], None, Verdict.CLEAN),
+        ([mark(MarkKind.BUILD_FAILED, 3, f"{COMPILE_ERROR} [bugprone-x,-warnings-as-errors]")], None, Verdict.CLEAN),
+        ([mark(MarkKind.BUILD_FAILED, 3, f"{COMPILE_ERROR} [-Werror=unused-result]")], None, Verdict.NO_VERDICT),
+    ],
+)
+def test_tests_behind_a_build_that_stopped_may_have_run_what_an_earlier_one_left(marks, build, verdict):
+    judged = judge(facts(*marks, build=build), GREEN, LANE)
+    assert judged.verdict is verdict
+    assert (marks[-1].number in [line.number for line in judged.because]) is (verdict is Verdict.NO_VERDICT)
 
 
 def test_the_canary_is_an_expected_finding_and_its_absence_blinds():

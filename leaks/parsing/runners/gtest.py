@@ -82,7 +82,7 @@ class Reader:
         if stream.process.totals:
             self._close(stream)
         for (name,) in tests.texts("name") if stream.running else ():
-            stream.running.pop(name, None)
+            _orphan(name, stream)
         stream.process.ended["passed"] += tests.count
         stream.process.line = tests.last()
 
@@ -119,7 +119,9 @@ class Reader:
     def _started(self, line: Line, stream: Stream) -> None:
         if stream.process.totals:
             self._close(stream)
-        stream.running[line.text[len(RUN) :].strip()] = line
+        name = line.text[len(RUN) :].strip()
+        _orphan(name, stream)
+        stream.running[name] = line
 
     def _planned(self, number: int, stream: Stream) -> None:
         self._close(stream)
@@ -151,6 +153,12 @@ class Reader:
         else:
             stream.last = self._tally.add(counts, process.line, stream.key, complete=complete)
         stream.repeats = False
+
+
+def _orphan(name: str, stream: Stream) -> None:
+    """A test that runs and begins again never ended: it is another process that runs it now."""
+    if name in stream.running:
+        stream.orphans[name] = stream.running.pop(name)
 
 
 def _ended(line: Line, stream: Stream) -> None:

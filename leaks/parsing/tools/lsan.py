@@ -5,7 +5,8 @@ printed. A process may check several times (`__lsan_do_recoverable_leak_check`, 
 """
 
 import re
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable
+from typing import Any
 
 from leaks.evidence import Frame, Report
 from leaks.parsing.blocks import Block, OpenStack
@@ -44,39 +45,66 @@ class Record:
         self.closed = False
 
     def report(self, pid: int | None, *, truncated: bool) -> Report:
-        leak = Leak(self.kind, (), self.line, self.headline, pid)
-        return leak.report(tuple(self.stack.frames), (1, self.bytes, self.objects), truncated=truncated)
+        return Report(
+            tool=TOOL,
+            kind=self.kind,
+            line=self.line,
+            headline=self.headline,
+            frames=tuple(self.stack.frames),
+            bytes=self.bytes,
+            objects=self.objects,
+            pid=pid,
+            truncated=truncated,
+            detail=self.headline,
+        )
 
 
-class Draft:
-    """A report whose fields are being set: a frozen value sets each of its own by a call, and one log may hold a hundred thousand leaks."""
+class Leak:
+    """A record whose frames are known by their texts, and what was counted with it since.
+
+    It has the fields of a report, and in the end becomes one: a frozen value sets each of its own by a call, and one log may hold a
+    hundred thousand leaks. Until then `frames` are texts.
+    """
 
     __slots__ = Report.__slots__
 
+    def __init__(
+        self, kind: str, texts: tuple[str, ...], line: int, headline: str, pid: int | None, *, test: str | None = None
+    ) -> None:
+        self.tool = TOOL
+        self.kind = kind
+        self.line = line
+        self.headline = self.detail = headline
+        self.frames: Any = texts
+        self.pid = pid
+        self.test = test
+        self.count = self.bytes = self.objects = 0
+        self.truncated = False
+        self.finding = True
+        self.place = None
+        self.stacks = self.flags = ()
 
-class Leak(NamedTuple):
-    """A record whose frames are known by their texts. While thousands of records are added up, only this is kept of the first of a stack."""
+    @property
+    def has_frames(self) -> bool:
+        return bool(self.frames)
 
-    kind: str
-    texts: tuple[str, ...]
-    line: int
-    headline: str
-    pid: int | None
-    test: str | None = None
+    def add(self, report: Report) -> None:
+        """One more of its kind, that was read line by line."""
+        self.count += 1
+        self.bytes += report.bytes or 0
+        self.objects += report.objects or 0
+        self.truncated |= report.truncated
+        if report.line < self.line:
+            self.line, self.pid, self.test = report.line, report.pid, report.test
+            self.headline, self.detail = report.headline, report.detail
 
-    def report(self, frames: tuple[Frame, ...], sums: tuple[int, int, int], *, truncated: bool) -> Report:
-        """`sums`: records, bytes and objects."""
-        draft: Any = Draft()
-        draft.tool = TOOL
-        draft.kind, _, draft.line, draft.headline, draft.pid, draft.test = self
-        draft.detail = draft.headline
-        draft.frames = frames
-        draft.count, draft.bytes, draft.objects = sums
-        draft.truncated = truncated
-        draft.stacks = draft.flags = ()
-        draft.finding, draft.place = True, None
-        draft.__class__ = Report
-        return cast("Report", draft)
+    def report(self, frame_of: Callable[[str], Frame]) -> Report:
+        """What it becomes; nothing can be counted any more."""
+        self.frames = tuple(map(frame_of, self.frames))
+        leak: Any = self
+        leak.__class__ = Report
+        report: Report = leak
+        return report
 
 
 class LeakCheck(Block):

@@ -92,7 +92,7 @@ def _receive(files: list[Path], options: dict[str, Any]) -> Receipt:
 def _submission(logs: tuple[SubmittedFile, ...], options: dict[str, Any]) -> Submission:
     said = {name: options[name] for name in (*TEXTS, *NUMBERS, *MOMENTS) if options[name] is not None}
     place = {name: options[name] for name in ("project", "lane", "commit")}
-    lists = {"options": dict(options["env"]), "workload": dict(options["workload"])}
+    lists: dict[str, Any] = {"options": dict(options["env"]), "workload": dict(options["workload"])}
     return Submission(**place, **said, **lists, files=logs, rules=tuple(map(_rules, options["rules"])))
 
 

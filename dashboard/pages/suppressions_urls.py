@@ -1,0 +1,14 @@
+"""Addresses of the review of suppressions. Fixed words stand before the public ids."""
+
+from django.urls import path
+
+from dashboard.pages import suppressions, suppressions_propose, suppressions_steps
+
+urlpatterns = [
+    path("p/<slug:slug>/suppressions/", suppressions.suppressions, name="suppressions"),
+    path("p/<slug:slug>/suppressions/propose/", suppressions_propose.propose, name="suppression_propose"),
+    path("p/<slug:slug>/suppressions/of/<str:public_id>/", suppressions.of_signature, name="suppressions_of"),
+    path("p/<slug:slug>/suppressions/<str:public_id>/", suppressions.suppression, name="suppression"),
+    path("p/<slug:slug>/suppressions/<str:public_id>/edit/", suppressions_propose.edit, name="suppression_edit"),
+    path("p/<slug:slug>/suppressions/<str:public_id>/<slug:step>/", suppressions_steps.step, name="suppression_step"),
+]

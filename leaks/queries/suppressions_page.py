@@ -1,0 +1,112 @@
+"""One suppression on one screen: the rule, its reach as of now, the stack it is about, what was said and decided, what it hid in runs."""
+
+from typing import NamedTuple
+
+from leaks.lane_views import function_of
+from leaks.ledger_words import SuppressionTool
+from leaks.models import Project, Report, Signature, SignatureKey, Suppression
+from leaks.queries.journal_rows import journal_of
+from leaks.queries.reach import reach_of
+from leaks.queries.stacks import StackReader
+from leaks.queries.suppressions import row_of
+from leaks.queries.suppressions_clock import today
+from leaks.queries.suppressions_offers import largest_report, offers, tool_of
+from leaks.queries.suppressions_uses import uses
+from leaks.review_rules import warnings
+from leaks.rows.leak_pages import Amount, ReportRow, StackRow
+from leaks.rows.suppressions import CommentRow, Offer, SuppressionPage
+from leaks.rules import OwnCode, parse_rule, too_broad
+
+SUBJECT = "suppression"
+MOST_FUNCTIONS = 2_000
+
+
+class Asked(NamedTuple):
+    """What the form for a proposal shows of the signature it is about."""
+
+    signature: Signature | None
+    tool: SuppressionTool
+    offers: tuple[Offer, ...]
+    report: ReportRow | None
+    stack: StackRow | None
+
+
+def suppression_page(project: Project, one: Suppression) -> SuppressionPage:
+    lanes = tuple(lane.name for lane in one.lanes.all())
+    report = largest_report(one.signature) if one.signature else None
+    row, stack = _shown(project, report)
+    comments = tuple(
+        CommentRow(said.person.get_username(), said.at, said.text) for said in one.comments.select_related("person")
+    )
+    return SuppressionPage(
+        row=row_of(one, today(project), len(comments)),
+        text=one.rule,
+        alternatives=one.alternatives,
+        evidence=tuple(map(str, one.evidence)),
+        not_measured=one.not_measured,
+        cap_count=one.cap_count,
+        cap_bytes=one.cap_bytes,
+        approved_by=one.approved_by.get_username() if one.approved_by else "",
+        approved_at=one.approved_at,
+        wider_confirmed=one.wider_confirmed,
+        decision_reason=one.decision_reason,
+        ended_at=one.ended_at,
+        warnings=warnings_of(project, one.tool, one.rule),
+        reach=reach_of(project, one.tool, one.rule, lanes, asked=one.signature.public_id if one.signature else ""),
+        report=row,
+        stack=stack,
+        comments=comments,
+        uses=uses(one, lanes),
+        journal=journal_of(project, SUBJECT, one.public_id),
+    )
+
+
+def asked_about(project: Project, signature: Signature | None) -> Asked:
+    if signature is None:
+        return Asked(None, SuppressionTool.LSAN, (), None, None)
+    report = largest_report(signature)
+    row, stack = _shown(project, report)
+    return Asked(signature, tool_of(report), offers(project, report), row, stack)
+
+
+def warnings_of(project: Project, tool: str, rule: str) -> tuple[str, ...]:
+    """What a reviewer should know besides the reach."""
+    found = list(warnings(SuppressionTool(tool), rule))
+    broad = too_broad(parse_rule(rule), OwnCode(tuple(project.own_roots), (), _own_functions(project)))
+    if broad:
+        found.append(f"A lane that runs with it proves nothing any more and is blinded: {broad}.")
+    return tuple(found)
+
+
+def _own_functions(project: Project) -> tuple[str, ...]:
+    """One function for each own signature, as the verdict of a lane weighs a rule."""
+    keys = SignatureKey.objects.filter(project=project, signature__own=True, signature__merged_into=None).order_by(
+        "signature_id", "pk"
+    )
+    texts = dict(keys.values_list("signature_id", "text")[:MOST_FUNCTIONS])
+    return tuple(filter(None, map(function_of, texts.values())))
+
+
+def _shown(project: Project, report: Report | None) -> tuple[ReportRow | None, StackRow | None]:
+    if report is None:
+        return None, None
+    commit = report.log.part.outcome.run.commit.sha
+    return _row(report), StackReader(project, commit).stacks_of(report)[0]
+
+
+def _row(report: Report) -> ReportRow:
+    return ReportRow(
+        outcome=report.log.part.outcome.public_id,
+        log=report.log.public_id,
+        log_name=report.log.name,
+        line=report.line,
+        kind=report.kind,
+        tool=report.tool,
+        headline=report.headline,
+        detail=report.detail,
+        amount=Amount(report.leaked_bytes, report.leaked_objects, report.count),
+        test=report.test,
+        pid=report.pid,
+        truncated=report.truncated,
+        own=report.own,
+    )
