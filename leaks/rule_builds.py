@@ -17,7 +17,7 @@ UNKNOWN_MODULE = "<unknown module>"
 INTERCEPTOR = re.compile(r"_{2,3}interceptor_|__asan_wrap_")
 EVERYWHERE = frozenset({"main", "_start", "start_thread", "clone"})
 # Where a module may lie whose folder is not printed.
-FOLDERS = ("", "/usr/lib/x86_64-linux-gnu", "/home/runner/work/project/build", "/opt")
+FOLDERS = ("", "/usr/lib/x86_64-linux-gnu", "/home/runner/build", "/opt")
 
 
 class Build:

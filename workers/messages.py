@@ -141,7 +141,11 @@ def _end(one: Payload) -> str:
 
 
 def _breach(one: Payload) -> str:
-    caps = [f"{one[name]:,} {unit}" for name, unit in (("cap_count", "hits"), ("cap_bytes", "bytes")) if one[name] is not None]
+    caps = [
+        f"{one[name]:,} {unit}"
+        for name, unit in (("cap_count", "hits"), ("cap_bytes", "bytes"))
+        if one[name] is not None
+    ]
     hidden = f"{one['count']:,} hits and {one['bytes']:,} bytes hidden in one run of {line(one['lane'])} at {one['commit'][:9]}"
     return f"{_suppression(one)}\n  {hidden}; agreed were {' and '.join(caps)}"
 

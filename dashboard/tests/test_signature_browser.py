@@ -1,7 +1,7 @@
 """The page of a signature and the withdrawing of a run, in a real browser, over rows that the real ingest made."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from dashboard.tests.test_walk import WATCH, sound
 from leaks.ingest import sweep
@@ -32,7 +32,7 @@ def played(live_server):
 @pytest.fixture(params=["wide", "narrow"])
 def page(request, chromium: Browser, live_server):
     narrow = request.param == "narrow"
-    size = {"width": 390, "height": 844} if narrow else {"width": 1280, "height": 900}
+    size: ViewportSize = {"width": 390, "height": 844} if narrow else {"width": 1280, "height": 900}
     context = chromium.new_context(viewport=size, color_scheme="dark" if narrow else "light", base_url=live_server.url)
     context.add_init_script(WATCH)
     opened, faults = context.new_page(), []

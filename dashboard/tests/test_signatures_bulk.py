@@ -88,6 +88,7 @@ def test_owner_and_issue_go_with_it(triager, played):
     name, url = played.cast.people["admin"].username, "https://tracker.example/7"
     send(triager, played, id=ids("engine::Many0"), owner=name, issue_url=url)
     one = models.Signature.objects.select_related("owner").get(title="engine::Many0")
+    assert one.owner is not None
     assert (one.owner.username, one.issue_url, one.state) == (name, url, SignatureState.UNTRIAGED)
     send(triager, played, id=ids("engine::Many0"), no_owner="on")
     assert models.Signature.objects.get(title="engine::Many0").owner is None

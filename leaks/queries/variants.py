@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, F, Q, Sum
 
 from leaks.models import Report, Signature
 from leaks.queries.refs import SUMS, amount, total
@@ -39,7 +39,7 @@ def groups_of(one: Signature, outcomes: Sequence[int]) -> list[Group]:
         last_objects=Sum("leaked_objects", filter=last),
         last_records=Sum("count", filter=last),
     )
-    return [_group(row) for row in rows.order_by("-records", "stack_id", "kind", "test")[:GROUPS]]
+    return [_group(row) for row in rows.order_by(F("records").desc(), "stack_id", "kind", "test")[:GROUPS]]
 
 
 def _group(row: Mapping[str, Any]) -> Group:

@@ -57,7 +57,7 @@ RANKS = (
         "leaks.witnesses leaks.unseen leaks.blindness leaks.situation leaks.because leaks.flags "
         "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.detecting leaks.comparison leaks.compare_words "
         "leaks.gate leaks.gate_words leaks.slopes leaks.growth leaks.growth_words leaks.libraries leaks.lifecycle leaks.life_words "
-        "leaks.review_rules leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
+        "leaks.review_rules leaks.watching leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank(
@@ -74,7 +74,7 @@ RANKS = (
         "leaks.standing leaks.withdraw leaks.statuses leaks.outbox leaks.notices "
         "leaks.triage_changes leaks.triage leaks.triage_many leaks.saved_views leaks.gate_cases leaks.key_moves "
         "leaks.merge_signatures leaks.split_signatures leaks.rule_changes leaks.undo_keys leaks.triage_undo "
-        "leaks.review_people leaks.review_fields leaks.review_steps leaks.review_refusals leaks.review leaks.review_clock leaks.retention"
+        "leaks.review_people leaks.review_fields leaks.review_steps leaks.review_refusals leaks.review leaks.review_clock leaks.rule_import leaks.retention"
     ),
     Rank("leaks.ingest.*"),
     Rank("leaks.management.commands.*"),
@@ -85,7 +85,7 @@ RANKS = (
     ),
     Rank(
         "dashboard.env dashboard.settings dashboard.static_finders dashboard.checks dashboard.access dashboard.params "
-        "dashboard.params_leaks dashboard.params_journal dashboard.params_gate dashboard.formats dashboard.figures_parts dashboard.figures_leaks dashboard.figures_growth dashboard.figures "
+        "dashboard.params_leaks dashboard.params_journal dashboard.params_gate dashboard.formats dashboard.figures_parts dashboard.figures_leaks dashboard.figures_growth dashboard.figures_suppressions dashboard.figures "
         "dashboard.exports.* dashboard.intake"
     ),
     Rank(
@@ -103,6 +103,7 @@ DJANGO_FREE = (
     "dashboard.figures_parts",
     "dashboard.figures_leaks",
     "dashboard.figures_growth",
+    "dashboard.figures_suppressions",
     "dashboard.figures",
 )
 # The only packages from outside that a Django-free module may use.

@@ -71,6 +71,12 @@ def test_a_hash_that_two_commits_begin_with_is_not_enough(project):
     assert chosen(project, "1234567a").missing == "No run on the commit 1234567a is known."
 
 
+def test_a_beginning_of_two_commits_is_not_enough_though_only_one_of_them_ran(project):
+    run(models.Commit.objects.create(project=project, sha="1234567a"))
+    models.Commit.objects.create(project=project, sha="1234567b")
+    assert chosen(project, "1234567").missing == "More than one commit begins with 1234567: write more of its hash."
+
+
 def test_a_short_hash_that_was_uploaded_so_is_found_beside_a_longer_one(project):
     run(models.Commit.objects.create(project=project, sha="d1b0ea3a8"))
     models.Commit.objects.create(project=project, sha="d1b0ea3a8f")

@@ -1,84 +1,37 @@
-"""Merge, split and rules: what is refused, what follows in the derived columns, and how a re-sign and a digest stand to them."""
+"""Merge and split: what follows in the derived columns, what is refused, and what hangs on a move when it shall be undone."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from leaks import triage
 from leaks.decision_words import Deed
 from leaks.errors import BadSubmission, Conflict
-from leaks.ingest import resign
 from leaks.key_moves import CHANGED
 from leaks.merge_signatures import merge
 from leaks.models import (
     Decision,
     GateCase,
-    KeyRule,
     Lane,
     LaneDay,
     LaneExpectation,
     LaneOutcome,
     Resign,
-    Sighting,
     Signature,
-    SignatureKey,
 )
-from leaks.queries.key_sides import key_name
 from leaks.queries.merge_preview import merge_preview
 from leaks.queries.refs import seen_ref
 from leaks.queries.rule_preview import rule_preview
 from leaks.queries.split_preview import split_preview
-from leaks.rule_changes import end_rule, make_rule
-from leaks.split_signatures import split
+from leaks.rule_changes import end_rule
 from leaks.tests.ledger import MORNING, project, settle, submit
-from leaks.tests.resigning import FETCH, HEAD, LEAKING, ROPE, VOCAB, history, sign_again, text, with_settings
-from leaks.tests.resigning import undo as undo_resign
-from leaks.triage_undo import undo
+from leaks.tests.moving import back, fresh, merged, names, of, parted, ruled, three_leaks
+from leaks.tests.resigning import FETCH, HEAD, LEAKING, VOCAB, text
 
 pytestmark = pytest.mark.django_db
-
-POOL = "engine::Depot::hand_out"
 
 
 @pytest.fixture
 def person():
-    history([(FETCH,), (VOCAB,)], [(FETCH,), (HEAD,)], [(VOCAB,)])
-    return User.objects.create_user("triager")
-
-
-def of(word):
-    return SignatureKey.objects.get(text__endswith=word).signature
-
-
-def names(row):
-    return [key_name(key) for key in SignatureKey.objects.filter(signature=row)]
-
-
-def merged(person, into, *sources):
-    ids = [row.public_id for row in sources]
-    shown = merge_preview(project(), into.public_id, ids)
-    given = {"fingerprint": shown.fingerprint, "reason": "the same bug"}
-    return merge(project(), person, into=into.public_id, sources=ids, **given)
-
-
-def parted(person, source, keys, into=""):
-    shown = split_preview(project(), source.public_id, keys, into)
-    given = {"fingerprint": shown.fingerprint, "reason": "two bugs"}
-    return split(project(), person, source=source.public_id, keys=keys, into=into, **given)
-
-
-def ruled(person, action, pattern, row):
-    asked = {"action": action, "pattern": pattern, "signature": row.public_id}
-    shown = rule_preview(project(), **asked)
-    return make_rule(project(), person, **asked, fingerprint=shown.fingerprint, reason="always so")
-
-
-def back(person, sequence):
-    undo(project(), person, sequence, reason="wrong")
-    settle()
-
-
-def fresh(row):
-    return Signature.objects.get(pk=row.pk)
+    return three_leaks()
 
 
 # --- What follows ----------------------------------------------------------------------------------------------------
@@ -298,141 +251,3 @@ def test_a_second_split_of_the_same_key_brings_the_tombstone_back(person):
     assert Signature.objects.get(public_id=first.into).gone_at is not None
     assert parted(person, one, key).into == first.into
     assert Signature.objects.get(public_id=first.into).gone_at is None
-
-
-# --- Rules -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_rule_holds_for_keys_still_to_come_until_it_ends(person):
-    one = of(FETCH)
-    ruled(person, "merge", "*Vocab*", one)
-    submit(7, text(("engine::Vocab::store",)), **LEAKING)
-    settle()
-    assert of("Vocab::store") == one
-    end_rule(project(), person, KeyRule.objects.get().public_id, reason="no more")
-    submit(8, text(("engine::Vocab::clear",)), **LEAKING)
-    settle()
-    assert of("Vocab::clear") != one
-    assert of("Vocab::store") == of(VOCAB) == one, "what it moved stays"
-
-
-def test_undoing_a_rule_gives_what_it_moved_back_and_what_it_caught_a_signature_of_its_own(person):
-    before = of(VOCAB)
-    done = ruled(person, "merge", "*Vocab*", of(FETCH))
-    submit(7, text(("engine::Vocab::store",)), **LEAKING)
-    settle()
-    back(person, done.sequence)
-    assert of(VOCAB) == before
-    caught = of("Vocab::store")
-    assert caught not in (before, of(FETCH))
-    assert caught.seen_outcomes == 1
-    assert KeyRule.objects.get().ended_at is not None
-    undone = Decision.objects.filter(what=Deed.UNDONE).order_by("sequence")[0]
-    assert list(undone.details["born"].values()) == [caught.public_id]
-
-
-def test_the_rule_made_last_wins(person):
-    ruled(person, "merge", "*Vocab*", of(FETCH))
-    ruled(person, "merge", "*Vocab::s*", of(HEAD))
-    submit(7, text(("engine::Vocab::store",), ("engine::Vocab::clear",)), **LEAKING)
-    settle()
-    assert of("Vocab::store") == of(HEAD)
-    assert of("Vocab::clear") == of(FETCH)
-
-
-def test_a_rule_follows_its_signature_where_that_is_merged(person):
-    one, two = of(FETCH), of(HEAD)
-    ruled(person, "merge", "*Vocab*", one)
-    done = merged(person, two, one)
-    submit(7, text(("engine::Vocab::store",)), **LEAKING)
-    settle()
-    assert of("Vocab::store") == two
-    back(person, done.sequence)
-    assert of("Vocab::store") == one, "the rule is that one's"
-
-
-def test_a_split_rule_leaves_other_signatures_alone(person):
-    one = of(FETCH)
-    merged(person, one, of(VOCAB))
-    shown = rule_preview(project(), "split", "*::*", one.public_id)
-    assert "At least one key must stay" in shown.hindrances[0]
-    done = ruled(person, "split", "*Vocab*", one)
-    assert of(VOCAB).public_id == done.into
-    submit(7, text(("engine::Vocab::store",)), **LEAKING)
-    settle()
-    assert of("Vocab::store").public_id == done.into
-
-
-def test_a_rule_that_would_move_too_much_is_refused(person, monkeypatch):
-    monkeypatch.setattr("leaks.queries.rule_preview.MOST_KEYS", 1)
-    with pytest.raises(Conflict, match="narrow the pattern"):
-        ruled(person, "merge", "*e*", of(FETCH))
-
-
-# --- A re-sign -------------------------------------------------------------------------------------------------------
-
-
-def pool_leaks():
-    """Two leaks through a pool that nobody called plumbing yet."""
-    submit(11, text((POOL, ROPE)), **LEAKING)
-    submit(12, text((POOL, VOCAB)), **LEAKING)
-    settle()
-
-
-def shown_in(number):
-    """The signature that a run with one leak shows."""
-    return Signature.objects.get(pk=Sighting.objects.get(outcome__run__external_id=f"r{number}").key.signature_id)
-
-
-def test_a_merge_survives_a_re_sign_and_hangs_on_it(person):
-    pool_leaks()
-    before = shown_in(11)
-    first = merged(person, of(FETCH), before)
-    sign_again(with_settings(POOL))
-    assert shown_in(11) == of(FETCH)
-    with pytest.raises(Conflict, match="signed again since"):
-        back(person, first.sequence)
-    undo_resign()
-    back(person, first.sequence)
-    assert shown_in(11) == before
-
-
-def test_a_merge_is_not_undone_once_a_re_sign_led_its_keys_elsewhere(person):
-    """Three leaks are one under the new plumbing: the two that were merged are linked to the one with most reports."""
-    silo, barn = "engine::Silo::hand_out", "engine::Barn::hand_out"
-    submit(11, text((POOL, ROPE)), **LEAKING)
-    submit(12, text((silo, ROPE)), **LEAKING)
-    for number in range(13, 18):
-        submit(number, text((barn, ROPE)), **LEAKING)
-    settle()
-    one, two, most = shown_in(11), shown_in(12), shown_in(13)
-    done = merged(person, one, two)
-    sign_again(with_settings(POOL, silo, barn))
-    assert fresh(one).merged_into == most
-    with pytest.raises(Conflict, match="merged or emptied since"):
-        back(person, done.sequence)
-    undo_resign()
-    back(person, done.sequence)
-    assert [shown_in(number) for number in (11, 12, 13)] == [one, two, most]
-
-
-def test_a_re_sign_is_not_undone_under_a_decision_about_its_keys(person):
-    pool_leaks()
-    before = shown_in(11)
-    sign_again(with_settings(POOL))
-    done = merged(person, of(HEAD), shown_in(11))
-    with pytest.raises(Conflict, match="moved since"):
-        resign.ask_undo(project(), None, "it was wrong")
-    back(person, done.sequence)
-    undo_resign()
-    assert shown_in(11) == before
-
-
-def test_new_keys_of_a_re_sign_ask_the_rules(person):
-    pool_leaks()
-    before = shown_in(11)
-    ruled(person, "merge", "leak?engine::Rope::build", of(HEAD))
-    sign_again(with_settings(POOL))
-    assert shown_in(11) == of(HEAD)
-    undo_resign()
-    assert shown_in(11) == before

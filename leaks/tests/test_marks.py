@@ -33,7 +33,7 @@ ALSO = [
     ("/usr/bin/timeout: the monitored command dumped core", K.TEST_CRASHED, ""),
     ("t: /w/src/a.cpp:42: void Pool::put(Block*): Assertion `used > 0' failed.", K.TEST_CRASHED, ""),
     ("Assertion failed: used > 0 (a.c: put: 42)", K.TEST_CRASHED, ""),
-    ("Test command: /w/build/t \"-x\"", K.OUTPUT_SHOWN, "ctest"),
+    ('Test command: /w/build/t "-x"', K.OUTPUT_SHOWN, "ctest"),
     ("+ python3 -m pytest -q -s tests", K.OUTPUT_SHOWN, "pytest"),
     ("$ pytest --capture=no", K.OUTPUT_SHOWN, "pytest"),
     ("/usr/bin/valgrind --leak-check=full ./t", K.DETECTOR_RAN, "valgrind"),

@@ -1,7 +1,7 @@
 """The search language: what it takes, what it refuses and where, and that a search printed is the same search."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leaks.search_nodes import EVERYTHING, All, AnyOf, Node, Not, Term, show, terms
@@ -86,8 +86,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "tree"), READ)
-def test_what_a_search_means(text: str, tree: object) -> None:
+def test_what_a_search_means(text: str, tree: Node) -> None:
     assert parse(text) == tree
+    assert parse(show(tree)) == tree
 
 
 @pytest.mark.parametrize(("text", "culprit", "words", "instead"), REFUSED)
@@ -202,5 +203,8 @@ LEAVES = st.builds(Term, st.sampled_from(["", "lane", "file", "owner"]), VALUES,
 
 
 @given(LEAVES)
+@example(Term("", "\\", quoted=True))
+@example(Term("", 'a\\"b', quoted=True))
+@example(Term("lane", "a\\\\b", quoted=True))
 def test_anything_can_be_searched_for_in_quotes(term: Term) -> None:
     assert parse(show(term)) == term

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaks.tests.test_reach import HANGING, OPENING, POOL, RACE
+from leaks.tests.test_reach import HANGING, OPENING, POOL
+from leaks.tests.test_reach_tsan import RACE
 
 KEYS = ["file", "line", "kind", "signature", "rule", "certainty"]
 

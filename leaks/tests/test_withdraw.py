@@ -84,7 +84,9 @@ def test_both_are_decisions_with_a_reason(person) -> None:
     )  # fmt: skip
     assert entry.details == {"lane": "asan", "commit": f"{1:040x}", "run": "r1", "verdict": "findings"}
     restore(one, person, "it was the right one")
-    assert last_decision(one).what == "restored"
+    last = last_decision(one)
+    assert last is not None
+    assert last.what == "restored"
     assert verify(project()) == []
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Sum
 from pytest_django import DjangoDbBlocker
 
@@ -16,6 +17,7 @@ from leaks.models import Report, Sighting, Signature, SignatureKey
 from leaks.queries.merge_preview import merge_preview
 from leaks.queries.rule_preview import rule_preview
 from leaks.rule_changes import make_rule
+from leaks.store_keys import hold_project
 from leaks.tests.ledger import LEAKY, OTHER, Place, log_text, project, submit
 from workers.tests import farm as farming
 from workers.tests.farm import Farm
@@ -119,3 +121,30 @@ def counted(leaked: int, reports: int) -> None:
     assert merged.seen_outcomes == 2
     for key in SignatureKey.objects.filter(text__contains="Pool::grow"):
         assert key.signature == merged, "the rule caught it too"
+
+
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_who_moves_keys_waits_for_digests_and_digests_for_nobody_else(team: Farm) -> None:
+    """From the moment that a digest has looked its keys up: what it then marks stale is where they lead."""
+    submit(1, log_text((LEAKY, 64), (OTHER, 8)), **LEAKING)
+    sweep.look()
+    User.objects.create_user("triager")
+    pk = project().pk
+    with transaction.atomic():
+        hold_project(pk)
+        beside = aside(team, lambda: in_a_transaction(pk))
+        beside.join(10)
+        assert not beside.is_alive(), "two digests hold a project side by side"
+        moving = aside(team, merge_them)
+        moving.join(1)
+        assert moving.is_alive(), "a merge waits"
+        assert not Signature.objects.exclude(merged_into=None).exists()
+    moving.join(30)
+    assert not moving.is_alive()
+    assert Signature.objects.exclude(merged_into=None).count() == 1
+
+
+def in_a_transaction(pk: int) -> None:
+    with transaction.atomic():
+        hold_project(pk)

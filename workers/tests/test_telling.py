@@ -13,6 +13,7 @@ from leaks.models import Notice, NoticeRule, Sending
 from leaks.outbox import MOST_ATTEMPTS, anything_to_send, try_again
 from leaks.tests.ledger import LEAKY, MORNING, log_text, project, settle, submit
 from leaks.words import Channel, NoticeKind, SendState
+from workers import messages
 from workers.dispatching import send_due
 from workers.telling import send_one
 from workers.tests.receiver import Receiver, Reply, receiving, said
@@ -252,3 +253,12 @@ def test_a_test_goes_the_way_of_every_other_notice(receiver: Receiver) -> None:
     assert receiver.sent[0].document["notices"] == [
         {"by": "ann", "page": "https://leaks.example.org/p/engine/settings/"}
     ]
+
+
+def test_a_signature_that_came_back_is_told_like_a_new_one() -> None:
+    payload = {"title": "leak · Pool::get", "kind": "direct-leak", "bytes": 64, "objects": 1, "own": True, "lane": "asan",
+               "commit": "a" * 40, "id": "LKS-1"}  # fmt: skip
+    told = messages.Told("engine", "Engine", "main", NoticeKind.SIGNATURE_REGRESSED, [payload], "https://l.example")
+    assert messages.subject(told) == "[Engine] 1 signature came back on main"
+    assert "● leak · Pool::get" in messages.body(told)
+    assert "https://l.example/p/engine/signatures/LKS-1/" in messages.body(told)

@@ -1,0 +1,256 @@
+"""The audit of suppressions: what is silenced now, what it hid, and what lanes use that nobody approved.
+
+Sums are made in the database. Rules in force are few (each ends within half a year) and still bounded, files are the distinct ones that
+were used lately, days are those of the charts: nothing here grows with history.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, F, Max, Q, QuerySet, Sum, prefetch_related_objects
+from django.db.models.functions import Now, TruncDate
+
+from leaks.ledger_words import SuppressionState
+from leaks.models import LaneOutcome, Project, Suppression, SuppressionUse
+from leaks.queries.journal_page import head_of
+from leaks.queries.suppressions import RELATED, row_of
+from leaks.queries.suppressions_stray import RunFiles, run_files, strays
+from leaks.queries.suppressions_uses import templates_of
+from leaks.rows.suppressions_audit import (
+    RuleHits,
+    StateCount,
+    SuppressionAudit,
+    UsePoint,
+    UsedTemplate,
+    WatchedRule,
+    WatchFacts,
+)
+from leaks.watching import NEVER_USED_AFTER, Origin, findings_of
+from leaks.words import Verdict
+
+State = SuppressionState
+MONTH = timedelta(days=30)
+CHART = timedelta(days=90)
+MOST_RULES = 100  # in one query, and on the page
+MOST_USED = 200  # pairs of template and lane, those that hid most
+MOST_STRAYS = 200
+MOST_DECIDED = 100
+LINES = 8  # more cannot be told apart
+# Runs that came to their end: one that was cancelled says nothing about a rule.
+COMPLETE = (Verdict.CLEAN, Verdict.FINDINGS, Verdict.BLINDED)
+WAS_IN_FORCE = frozenset({State.APPROVED, State.EXPIRED, State.REVOKED})
+
+
+def suppression_audit(project: Project) -> SuppressionAudit:
+    """Twelve queries, however many rules and runs there are."""
+    moment, states = _states(project)
+    day, month, first = moment.date(), moment - MONTH, moment - CHART
+    in_force, proposed, decided = _suppressions(project)
+    known = [*in_force, *proposed, *decided]
+    prefetch_related_objects(known, "lanes")
+    files = run_files(project, min([first, *_approvals(in_force)]))
+    rules = watched_rules(project, in_force, day, month, files)
+    used = _used(project, month)
+    found = strays(project, known, files, used, month, day)
+    listed = [row for row in found if row.origin not in (Origin.CODE, Origin.BUILT_IN)]
+    return SuppressionAudit(
+        today=day,
+        month=month.date(),
+        first_day=first.date(),
+        rules=rules,
+        of_rules=states[State.APPROVED],
+        strays=tuple(listed[:MOST_STRAYS]),
+        of_strays=len(listed),
+        in_code=tuple(row for row in found if row.origin in (Origin.CODE, Origin.BUILT_IN)),
+        points=_points(project, used, rules, first),
+        of_decided=sum(states[word] for word in (State.REJECTED, State.EXPIRED, State.REVOKED)),
+        states=tuple(StateCount(word.value, states[word]) for word in State),
+        decided=tuple(row_of(one, day) for one in decided),
+        head=head_of(project),
+        never_used_after=NEVER_USED_AFTER,
+    )
+
+
+def _states(project: Project) -> tuple[datetime, dict[str, int]]:
+    """What moment it is by the database's clock, and how many suppressions there are of each state."""
+    counts = {word.value: Count("suppressions", filter=Q(suppressions__state=word)) for word in State}
+    row = Project.objects.filter(pk=project.pk).annotate(moment=Now(), **counts).values("moment", *counts).get()
+    return row.pop("moment").astimezone(UTC), row
+
+
+def _suppressions(project: Project) -> tuple[list[Suppression], list[Suppression], list[Suppression]]:
+    """Approved ones, the next end first (also those past it that no look has ended yet); proposals; what was ended or rejected, the latest
+    first. Two queries.
+    """
+    rows = Suppression.objects.filter(project=project).select_related(*RELATED)
+    alive = rows.filter(state__in=[State.APPROVED, State.PROPOSED]).order_by("state", "ends_on", "public_id")
+    ended = rows.filter(state__in=[State.REJECTED, State.EXPIRED, State.REVOKED]).order_by("-ended_at", "public_id")
+    found = list(alive[: 2 * MOST_RULES])
+    approved = [one for one in found if one.state == State.APPROVED]
+    return approved[:MOST_RULES], found[len(approved) :], list(ended[:MOST_DECIDED])
+
+
+def _approvals(rows: Iterable[Suppression]) -> list[datetime]:
+    return [one.approved_at for one in rows if one.approved_at is not None]
+
+
+# --- Rules -----------------------------------------------------------------------------------------------------------
+
+
+def watched_rules(
+    project: Project, rows: Sequence[Suppression], day: date, month: datetime, files: RunFiles
+) -> tuple[WatchedRule, ...]:
+    """Rows with their lanes at hand, `MOST_RULES` at most. Two queries."""
+    live = [one for one in rows if one.state in WAS_IN_FORCE and one.approved_at is not None]
+    hits, runs = _hits(project, live, month), _runs(project, live, files)
+    return tuple(
+        _watched(one, day, hits.get(one.pk, RuleHits()), *runs.get(one.pk, (0, 0, 0))) for one in rows[:MOST_RULES]
+    )
+
+
+def _watched(one: Suppression, day: date, hits: RuleHits, runs: int, told: int, held: int) -> WatchedRule:
+    facts = WatchFacts(
+        tool=one.tool,
+        ends_on=one.ends_on,
+        today=day,
+        over_cap=one.over_cap_at is not None,
+        reached=one.reach.get("signatures", 0),
+        hits=hits.count,
+        runs=runs,
+        told=told,
+        held=held,
+    )
+    return WatchedRule(
+        row=row_of(one, day),
+        approved_by=one.approved_by.get_username() if one.approved_by else "",
+        approved_at=one.approved_at,
+        hits=hits,
+        complete_runs=runs,
+        held_runs=held,
+        findings=findings_of(facts) if one.state == State.APPROVED else (),
+        templates=templates_of(one.tool, one.rule),
+    )
+
+
+def _in_its_time(one: Suppression, at: str, lane: str) -> Q:
+    """Since its approval until its end, in the lanes it is for."""
+    while_it_lived = Q(**{f"{at}__gte": one.approved_at})
+    if one.ended_at is not None:
+        while_it_lived &= Q(**{f"{at}__lte": one.ended_at})
+    lanes = [row.pk for row in one.lanes.all()]
+    return while_it_lived & Q(**{f"{lane}__in": lanes}) if lanes else while_it_lived
+
+
+def _hits(project: Project, rows: Sequence[Suppression], month: datetime) -> dict[int, RuleHits]:
+    """One query: a sum for each rule and figure."""
+    sums: dict[str, Any] = {}
+    for one in rows:
+        hers = Q(template__in=templates_of(one.tool, one.rule)) & _in_its_time(
+            one, "outcome__happened_at", "outcome__lane"
+        )
+        for words, narrowed in (("", hers), ("month_", hers & Q(outcome__happened_at__gte=month))):
+            sums[f"{words}count_{one.pk}"] = Sum("count", filter=narrowed)
+            sums[f"{words}bytes_{one.pk}"] = Sum("bytes", filter=narrowed)
+            sums[f"{words}runs_{one.pk}"] = Count("outcome", filter=narrowed, distinct=True)
+        sums[f"last_{one.pk}"] = Max("outcome__happened_at", filter=hers)
+    if not sums:
+        return {}
+    names = {name for one in rows for name in templates_of(one.tool, one.rule)}
+    found = _uses(project, min(_approvals(rows))).filter(template__in=names).aggregate(**sums)
+    return {one.pk: _rule_hits(found, one.pk) for one in rows}
+
+
+def _rule_hits(found: Mapping[str, Any], pk: int) -> RuleHits:
+    names = ("count", "bytes", "runs", "month_count", "month_bytes", "month_runs")
+    return RuleHits(**{name: found[f"{name}_{pk}"] or 0 for name in names}, last=found[f"last_{pk}"])
+
+
+def _runs(project: Project, rows: Sequence[Suppression], files: RunFiles) -> dict[int, tuple[int, int, int]]:
+    """Complete runs while it lived; those that told their files; those with a file that holds it. One query."""
+    sums: dict[str, Any] = {}
+    for one in rows:
+        hers = _in_its_time(one, "happened_at", "lane")
+        held = Q(rule_files__in=files.holding(one.rule))
+        sums[f"runs_{one.pk}"] = Count("pk", filter=hers, distinct=True)
+        sums[f"told_{one.pk}"] = Count("pk", filter=hers & Q(rule_files__isnull=False), distinct=True)
+        sums[f"held_{one.pk}"] = Count("pk", filter=hers & held, distinct=True)
+    if not sums:
+        return {}
+    found = LaneOutcome.objects.filter(
+        lane__project=project, withdrawn_at=None, verdict__in=COMPLETE, happened_at__gte=min(_approvals(rows))
+    ).aggregate(**sums)
+    return {one.pk: tuple(found[f"{name}_{one.pk}"] for name in ("runs", "told", "held")) for one in rows}  # type: ignore[misc]
+
+
+# --- Use -------------------------------------------------------------------------------------------------------------
+
+
+def _uses(project: Project, since: datetime) -> QuerySet[SuppressionUse]:
+    """What was withdrawn or replaced counts nowhere."""
+    return SuppressionUse.objects.filter(
+        outcome__lane__project=project,
+        outcome__withdrawn_at=None,
+        log__current=True,
+        outcome__happened_at__gte=since,
+    )
+
+
+def _used(project: Project, since: datetime) -> list[UsedTemplate]:
+    """Which templates hid something in which lanes, what hid most first."""
+    grouped = _uses(project, since).order_by().values("template", lane_name=F("outcome__lane__name"))
+    rows = grouped.annotate(
+        hidden=Sum("count"),
+        hidden_bytes=Sum("bytes"),
+        runs=Count("outcome", distinct=True),
+        last=Max("outcome__happened_at"),
+        newest=Max("outcome__pk"),
+    ).order_by("-hidden", "template", "lane_name")
+    return [
+        UsedTemplate(
+            row["template"],
+            row["lane_name"],
+            row["newest"],
+            row["last"],
+            row["hidden"],
+            row["hidden_bytes"],
+            row["runs"],
+        )
+        for row in rows[:MOST_USED]
+    ]
+
+
+def _points(
+    project: Project, used: Sequence[UsedTemplate], rules: Sequence[WatchedRule], first: datetime
+) -> tuple[UsePoint, ...]:
+    """Day by day, for the templates that hid most lately, and rules in force that hid anything."""
+    approved = {name: rule.row.public_id for rule in rules for name in rule.templates}
+    totals: dict[str, int] = defaultdict(int)
+    for one in used:
+        totals[one.template] += one.count
+    for rule in rules:
+        for name in rule.templates:
+            totals.setdefault(name, 0)
+    shown = sorted(totals, key=lambda name: (-totals[name], name))[: 2 * LINES]
+    rows = _uses(project, first).filter(template__in=shown).order_by()
+    days = rows.values("template", day=TruncDate("outcome__happened_at", tzinfo=UTC))
+    summed = days.annotate(hidden=Sum("count"), hidden_bytes=Sum("bytes")).order_by("day", "template")
+    return tuple(
+        UsePoint(row["template"], approved.get(row["template"], ""), row["day"], row["hidden"], row["hidden_bytes"])
+        for row in summed
+    )
+
+
+# --- Export ----------------------------------------------------------------------------------------------------------
+
+
+def exported_rules(project: Project) -> Iterator[WatchedRule]:
+    """All suppressions there ever were, oldest first, some at a time."""
+    moment, _ = _states(project)
+    rows = Suppression.objects.filter(project=project).select_related(*RELATED).order_by("proposed_at", "public_id")
+    files = run_files(project, moment - timedelta(days=180))
+    for start in range(0, rows.count(), MOST_RULES):
+        chunk = list(rows[start : start + MOST_RULES])
+        prefetch_related_objects(chunk, "lanes")
+        yield from watched_rules(project, chunk, moment.date(), moment - MONTH, files)
