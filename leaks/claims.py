@@ -47,7 +47,7 @@ def merge(claims: Iterable[ClaimRow]) -> MergedFields:
     by_weight = sorted(claims, key=rank, reverse=True)
     concluded = _concluded(by_weight)
     return MergedFields(
-        conclusion=concluded and str(concluded.fields["conclusion"]),
+        conclusion=str(concluded.fields["conclusion"]) if concluded else None,
         conclusion_scope=_scope(concluded),
         exit_code=_strongest(by_weight, "exit_code", int),
         ended=_strongest(by_weight, "ended", bool),
