@@ -26,7 +26,7 @@ def signature(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
         return redirect("signature", slug, root_of(one).public_id)
     if one.gone_at is not None:
         return tombstone(request, project, one)
-    return signature_page(request, project, one, TriageForm.of(one.state))
+    return signature_page(request, project, one, TriageForm.of(one.state, request.GET))
 
 
 def signature_page(

@@ -16,6 +16,8 @@ CHOICES = {
     SignatureState.DUPLICATE: "Duplicate of another signature",
     SignatureState.UNTRIAGED: "Untriaged: take the decision back",
 }
+DRAFTS = ("reason", "evidence", "not_measured")
+LONGEST_DRAFT = 2_000
 SAY_WHY = "Say why: a decision without a reason helps nobody later."
 
 
@@ -70,8 +72,10 @@ class TriageForm(GroundsForm):
     seen_state = forms.CharField(widget=forms.HiddenInput, max_length=40)
 
     @classmethod
-    def of(cls, state: str) -> "TriageForm":
-        return cls(initial={"seen_state": state})
+    def of(cls, state: str, offered: QueryDict) -> "TriageForm":
+        """A page that found evidence leads here with it in the address; it is a proposal to edit, and decides nothing."""
+        drafts = {name: offered.get(name, "")[:LONGEST_DRAFT] for name in DRAFTS}
+        return cls(initial={"seen_state": state, **drafts})
 
     def decision(self) -> dict[str, Any]:
         given = self.cleaned_data

@@ -262,3 +262,14 @@ def test_it_costs_at_most_fifteen_queries(client, played, django_assert_max_num_
     client.get(reverse("home"))  # takes the message of the decision away
     with django_assert_max_num_queries(15):
         page(client, played)
+
+
+def test_evidence_in_the_address_is_a_draft_in_the_form_and_decides_nothing(client, played):
+    client.force_login(played.cast.people["triager"])
+    drafts = {"evidence": "LKS-1", "reason": "flat <over> work", "not_measured": "ordering"}
+    text = client.get(address(played), drafts).content.decode()
+    assert [words in text for words in (">\nLKS-1</textarea>", ">\nordering</textarea>", "flat &lt;over&gt; work")] == [
+        True
+    ] * 3
+    assert "flat <over> work" not in text
+    assert not models.Decision.objects.exists()
