@@ -9,10 +9,11 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 
 from leaks.parsing.dispatch import read_path
-from leaks.tests import mixed_log, plain_log
+from leaks.tests import big_log, mixed_log, plain_log
 from leaks.tests.bench_reading import split_into_lines
 
 LINES = 120_000
@@ -41,6 +42,9 @@ def logs() -> dict[str, Iterable[bytes]]:
         "all tools": mixed_log.MixedLog(mixed_log.Shape()),
         "all tools, 128 reports again and again": mixed_log.MixedLog(mixed_log.Shape(reports=24_000, distinct=16)),
         "all tools, each report once": mixed_log.MixedLog(mixed_log.Shape(reports=2000, distinct=2000)),
+        "all tools, 20,000 leak records too": chain(
+            big_log.BigLog(big_log.Shape()), mixed_log.MixedLog(mixed_log.Shape())
+        ),
         "one line": [b"x" * 1000 + b" "] * (LONG // 1001),
     }
 

@@ -23,7 +23,9 @@ SUMMARY = re.compile(r"SUMMARY: (\w+Sanitizer): (\d+) byte\(s\) leaked in (\d+) 
 OTHER_BANNER = re.compile(r"==(\d+)==\s?ERROR: \w+Sanitizer")
 CAP = re.compile(r"The \d+ top leak\(s\):|Omitting \d+ more leak\(s\)|Too many leaks!")
 TABLE_HEAD = re.compile(r"\s*count\s+bytes\s+template\s*$")
-TABLE_ROW = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})\s+(\S.*?)\s*$")
+TABLE_ROW = re.compile(
+    r"\s*(\d{1,18})\s+(\d{1,18})(?:\s+(\S.*?))?\s*$"
+)  # the rule `leak:` has an empty template, and hides all
 FENCE = re.compile(r"\s*-{20,}\s*$")
 KINDS = {"Direct": "direct-leak", "Indirect": "indirect-leak"}
 MOST_OPEN = 4  # records that wait for frames at once: more processes than this in one stream are not told apart
@@ -226,7 +228,7 @@ class SuppressionTable(Block):
         if FENCE.match(text):
             self.done = self.ended = True
         elif match := TABLE_ROW.match(text):
-            self.hits.append(SuppressionHit(int(match[1]), int(match[2]), match[3], number))
+            self.hits.append(SuppressionHit(int(match[1]), int(match[2]), match[3] or "", number))
         elif not TABLE_HEAD.match(text):
             return False
         self.last = number
