@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 
-from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Upper
-from django.db.models.lookups import IsNull
 
 from leaks.ledger_words import LifeCycle
-from leaks.models import Lane, LaneOutcome, Project, Report, Sighting, SignatureKey
+from leaks.models import Lane, LaneOutcome, Project, Sighting, SignatureKey
+from leaks.search_lines import has_line
 from leaks.search_nodes import AnyOf, Node, Not, Term
 from leaks.search_parse import parse
 from leaks.search_values import Bound, Pattern, bounds, choice, flag, pattern
@@ -179,7 +179,11 @@ def _lane(term: Term, asked: Asked) -> Q:
         return NOTHING
     sightings = Sighting.objects.filter(outcome__lane__name__in=names, outcome__lane__project=asked.project)
     unproved = Q(life_proof={}, seen_outcomes__gt=0) & _shown_in(sightings)
-    return Q(*(Q(life_proof__lanes__has_key=name) for name in names), unproved, _connector=Q.OR)
+    # PostgreSQL does not know whether what is absent has a key, and would not know the opposite either.
+    proved = Q(life_proof__has_key="lanes") & Q(
+        *(Q(life_proof__lanes__has_key=name) for name in names), _connector=Q.OR
+    )
+    return proved | unproved
 
 
 def _shown_in(sightings: QuerySet[Sighting]) -> Q:
@@ -187,21 +191,9 @@ def _shown_in(sightings: QuerySet[Sighting]) -> Q:
     return Q(pk__in=SignatureKey.objects.filter(Exists(standing)).values("signature"))
 
 
-def _tool(term: Term, _asked: Asked) -> Q:
-    """Where it was seen first or last: asking every sighting would take the longer the older a project is."""
-    tools = Sighting.objects.filter(_matches("tool", _pattern(term)), key__signature=OuterRef("pk"))
-    return Q(*(_any(tools.filter(outcome=OuterRef(edge))) for edge in ("last_seen", "first_seen")), _connector=Q.OR)
-
-
-def _test(term: Term, _asked: Asked) -> Q:
-    """In the run that showed it last."""
-    reports = Report.objects.filter(_matches("test", _pattern(term)), key__signature=OuterRef("pk"), log__current=True)
-    return _any(reports.filter(log__part__outcome=OuterRef("last_seen")))
-
-
-def _any(rows: QuerySet[Sighting] | QuerySet[Report]) -> Q:
-    """EXISTS, asked signature by signature through an index: PostgreSQL would make a join of it that reads all of the table."""
-    return Q(IsNull(Subquery(rows.order_by().values("pk")[:1]), False))  # noqa: FBT003 - a lookup's value
+def _line(term: Term, _asked: Asked) -> Q:
+    """What it was seen with stands in one column: asking its sightings would take the longer the older a project is."""
+    return has_line("seen_with", term.word, _pattern(term))
 
 
 def _commit(term: Term, asked: Asked) -> Q:
@@ -219,11 +211,11 @@ COMPILERS: dict[str, Compiler] = {
     "state": _state,
     "lane": _lane,
     "kind": _column("kind", "family"),
-    "tool": _tool,
+    "tool": _line,
     "own": _own,
-    "file": _column("own_frame__file"),
-    "function": _column("own_frame__function"),
-    "test": _test,
+    "file": _line,
+    "function": _line,
+    "test": _line,
     "owner": _owner,
     "bytes": _figure("last_bytes"),
     "objects": _figure("last_objects"),

@@ -119,18 +119,20 @@ class _Batch:
     def _lives(self, told: Sequence[Told]) -> dict[int, Life]:
         """A run without the signature is only asked why where something rests on it; until nothing rests on an unasked one."""
         asked: dict[int, set[str]] = defaultdict(set)
-        while True:
-            lives = {one.row.pk: life_of(one.said, cut=one.cut) for one in told}
+        lives: dict[int, Life] = {}
+        unsettled = list(told)
+        while unsettled:
+            lives |= {one.row.pk: life_of(one.said, cut=one.cut) for one in unsettled}
             open_ = {
                 one.row.pk: [pair for pair in lives[one.row.pk].leaned_on if pair[1] not in asked[one.row.pk]]
-                for one in told
+                for one in unsettled
             }
-            if not any(open_.values()):
-                return lives
             self._circumstances.read(chain.from_iterable(chain.from_iterable(open_.values())))
-            for one in told:
+            unsettled = [one for one in unsettled if open_[one.row.pk]]
+            for one in unsettled:
                 asked[one.row.pk].update(run for _, run in open_[one.row.pk])
                 self._doubt(one, {run: base for base, run in open_[one.row.pk]})
+        return lives
 
     def _doubt(self, one: Told, pairs: Mapping[str, str]) -> None:
         for place, run in enumerate(one.said):

@@ -24,7 +24,7 @@ from leaks.models import (
 )
 from leaks.ownership import in_repository, read_code_owners, words
 from leaks.standing_life import no_life, set_lives
-from leaks.standing_texts import STACKS_READ, frames_of, matchable, search_text
+from leaks.standing_texts import STACKS_READ, frames_of, matchable, search_text, seen_lines, tools_and_tests
 from leaks.words import SignatureState
 
 # Outcomes of one moment are told apart by what they are, never by their row ids: those follow the order of arrival.
@@ -33,7 +33,7 @@ WITHIN = ("log__part__name", "log__name", "first_line", "kind", "stack__hash")
 FIGURES = (
     "title", "kind", "own", "own_frame", "first_seen", "last_seen", "first_seen_at", "last_seen_at",
     "seen_outcomes", "seen_commits", "last_bytes", "last_objects", "last_count", "code_owners", "search_text",
-    "life", "life_since", "life_proof",
+    "seen_with", "life", "life_since", "life_proof",
 )  # fmt: skip
 
 
@@ -137,15 +137,17 @@ def _apply(
 
 
 def _describe(rows: list[Signature], edges: dict[int, Edges]) -> None:
-    """Owners, the text for searches, and the life, which asks whether a rule matches the stacks."""
+    """Owners, the texts for searches, and the life, which asks whether a rule matches the stacks."""
     stacks = {row.pk: list(dict.fromkeys(one.stack for one in edges[row.pk].last))[:STACKS_READ] for row in rows}
     frames = frames_of(stack for some in stacks.values() for stack in some)
     own = Frame.objects.in_bulk({row.own_frame_id for row in rows if row.own_frame_id})
     projects = Project.objects.in_bulk({row.project_id for row in rows})
+    told = tools_and_tests(rows, (one.log for row in rows for edge in edges[row.pk] for one in edge))
     for row in rows:
         frame = own.get(row.own_frame_id or 0)
         row.code_owners = _owners(projects[row.project_id], frame)
         row.search_text = search_text(row, frame, frames[stacks[row.pk][0]])
+        row.seen_with = seen_lines(frame, frames[stacks[row.pk][0]], told[row.pk])
     set_lives(rows, {pk: [matchable(frames[stack]) for stack in some] for pk, some in stacks.items()})
 
 

@@ -4,12 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from leaks.models import Frame, Signature, StackFrame
+from django.db.models import QuerySet
+
+from leaks.models import Frame, Report, Signature, StackFrame
 from leaks.parsing.names import qualified
+from leaks.search_lines import TEST, TOOL, held, seen_with
 
 FRAMES_READ = 100
 STACKS_READ = 20  # of a signature
 LONGEST = 4_000
+WHOLE_HISTORY = 100  # outcomes that show a signature; of one that more of them show, some are asked
 
 
 class Printed(NamedTuple):
@@ -38,3 +42,43 @@ def search_text(row: Signature, own: Frame | None, frames: Sequence[Printed]) ->
     named = (text for frame in [*first, *frames] for text in (qualified(frame.function), frame.file))
     texts = dict.fromkeys(text.lower() for text in (row.title, row.kind, *named) if text)
     return "\n".join(texts)[:LONGEST]
+
+
+# --- Tools and tests -------------------------------------------------------------------------------------------------
+
+
+class Told(NamedTuple):
+    tools: list[str]
+    tests: list[str]
+
+
+def tools_and_tests(rows: Sequence[Signature], logs: Iterable[int]) -> Mapping[int, Told]:
+    """Signature → what its reports name: all of them, or of one that very many outcomes show those of `logs`, and what it was known for
+    before: a digest must not take the longer the older a project is.
+    """
+    few = [row.pk for row in rows if row.seen_outcomes <= WHOLE_HISTORY]
+    many = [row for row in rows if row.seen_outcomes > WHOLE_HISTORY]
+    found = {row.pk: Told([], []) for row in rows}
+    current = Report.objects.filter(log__current=True, log__part__outcome__withdrawn_at=None)
+    _tell(found, current.filter(key__signature__in=few))
+    if many:
+        _tell(found, current.filter(log__in=set(logs), key__signature__in=[row.pk for row in many]))
+    for row in many:
+        found[row.pk].tools.extend(held(row.seen_with, TOOL))
+        found[row.pk].tests.extend(held(row.seen_with, TEST))
+    return found
+
+
+def _tell(found: Mapping[int, Told], reports: QuerySet[Report]) -> None:
+    columns = ("key__signature_id", "tool", "test")
+    for signature, tool, test in reports.order_by(*columns).values_list(*columns).distinct():
+        found[signature].tools.append(tool)
+        found[signature].tests.append(test)
+
+
+def seen_lines(own: Frame | None, frames: Sequence[Printed], told: Told) -> str:
+    """The own frame first, as it is printed and as it is called."""
+    first = [Printed(own.function, own.file, "")] if own else []
+    functions = [*(frame.function for frame in first), *(qualified(frame.function) for frame in (*first, *frames))]
+    files = [frame.file for frame in (*first, *frames)]
+    return seen_with(tool=told.tools, test=told.tests, function=functions, file=files)

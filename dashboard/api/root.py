@@ -22,6 +22,7 @@ from dashboard.api import (
     signature,
     signatures,
     suppressions,
+    suppressions_audit,
     triage,
     withdraw,
 )
@@ -69,6 +70,7 @@ for router in (
     compare.router,
     growth.router,
     comment.router,
+    suppressions_audit.router,
     suppressions.router,
     triage.router,
     journal.router,

@@ -18,7 +18,8 @@ class Signature(models.Model):
 
     `life` … `life_proof` are computed from the outcomes of the lanes: `life_proof` holds what the page says about it, by public ids.
     `code_owners` are the words of the project's CODEOWNERS for the own frame, each with a space before and behind it; `search_text` is
-    what free text is looked for in. `gone_at`: nothing leads here any more (its keys went elsewhere); the page stays as a tombstone.
+    what free text is looked for in, `seen_with` holds tools, tests, functions and files, one a line, as `leaks.search_lines` writes them.
+    `gone_at`: nothing leads here any more (its keys went elsewhere); the page stays as a tombstone.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="signatures")
@@ -43,6 +44,7 @@ class Signature(models.Model):
     life_proof = models.JSONField(default=dict, blank=True)
     code_owners = models.TextField(blank=True)
     search_text = models.TextField(blank=True)
+    seen_with = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     first_seen = models.ForeignKey(LaneOutcome, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     last_seen = models.ForeignKey(LaneOutcome, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")

@@ -1,18 +1,18 @@
 """Was it there before? The run of the same lane on the parent of the commit that showed a signature first, else last.
 
-Asked in the query that reads the signature itself.
+The parents are known by their hashes once the signature is read, so that the index of the hashes finds their runs; they are
+read by the query that reads the history.
 """
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from django.db.models import Case, IntegerField, OuterRef, QuerySet, Subquery, Sum, Value, When
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models import QuerySet
 
-from leaks.models import LaneOutcome, Sighting, Signature
+from leaks.models import LaneOutcome, Signature
 from leaks.queries.refs import PROVEN, shows_absence
 from leaks.rows.leak_pages import Amount
 from leaks.rows.signature_parts import ControlRow
-from leaks.words import Verdict
 
 SENTENCES = {
     "same": "it was on the parent as well, byte for byte.",
@@ -23,72 +23,76 @@ SENTENCES = {
     "no_parent": "its parent is not known.",
     "not_seen": "No run that counts shows it.",
 }
-EDGES = ("first_seen", "last_seen")
-COLUMNS = ("pk", "public_id", "verdict", "leaked_bytes", "tests_complete")
-SUMS = {"bytes": "leaked_bytes", "objects": "leaked_objects", "count": "count"}
+RUNS_READ = 200
 SAYS_SOMETHING = ("same", "other", "absent", "unknown")
 
-
-def with_control(signatures: QuerySet[Signature]) -> QuerySet[Signature]:
-    """Adds for both edges `…_parent`, `…_control_…` of the run there, and the sums of `…_after_…` and `…_before_…`."""
-    for edge in EDGES:
-        signatures = signatures.annotate(**{f"{edge}_parent": KeyTextTransform("0", f"{edge}__run__commit__parents")})
-        signatures = signatures.annotate(
-            **{f"{edge}_control_{column}": _control(edge, column) for column in COLUMNS},
-            **{f"{edge}_after_{name}": _sum(edge, column) for name, column in SUMS.items()},
-        )
-        signatures = signatures.annotate(
-            **{f"{edge}_before_{name}": _sum(f"{edge}_control_pk", column) for name, column in SUMS.items()}
-        )
-    return signatures
+Amounts = Mapping[int, Amount]  # of the signature, by outcome
 
 
-def _control(edge: str, column: str) -> Subquery:
-    runs = LaneOutcome.objects.filter(
-        lane=OuterRef(f"{edge}__lane"), run__commit__sha=OuterRef(f"{edge}_parent"), withdrawn_at=None
+class Edge(NamedTuple):
+    """Where it was seen first or last, and the run that it is held against, if there is one."""
+
+    run: LaneOutcome
+    parent: str
+    control: LaneOutcome | None
+
+
+def to_read(one: Signature) -> tuple[QuerySet[LaneOutcome], ...]:
+    """The outcomes whose amounts `control_row` needs: those where it was seen first and last, and the runs on their parents."""
+    shown = _shown(one)
+    parents = {_parent(run) for run in shown} - {""}
+    on_parents = LaneOutcome.objects.filter(
+        run__commit__project=one.project_id,
+        run__commit__sha__in=parents,
+        lane__in={run.lane_id for run in shown},
+        withdrawn_at=None,
     )
-    proven = Case(When(verdict__in=PROVEN, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return Subquery(runs.order_by(proven, "-happened_at", "-public_id").values(column)[:1])
+    both = LaneOutcome.objects.filter(pk__in={run.pk for run in shown})
+    return both, LaneOutcome.objects.filter(pk__in=on_parents.order_by("-happened_at").values("pk")[:RUNS_READ])
 
 
-def _sum(outcome: str, column: str) -> Subquery:
-    shown = Sighting.objects.filter(key__signature=OuterRef("pk"), outcome=OuterRef(outcome)).order_by()
-    return Subquery(shown.values("outcome").annotate(sum=Sum(column)).values("sum"))
+def edges_of(one: Signature, runs: Iterable[LaneOutcome]) -> tuple[Edge, ...]:
+    """First and last. `runs`: those `to_read`, and any others."""
+    best: dict[tuple[int, str], LaneOutcome] = {}
+    for run in sorted(runs, key=lambda run: (run.verdict in PROVEN, run.happened_at, run.public_id)):
+        best[run.lane_id, run.run.commit.sha] = run
+    return tuple(Edge(run, _parent(run), best.get((run.lane_id, _parent(run)))) for run in _shown(one))
 
 
-def control_row(one: Any) -> ControlRow:
-    """Of a signature that `with_control` read."""
-    if one.first_seen is None:
+def _shown(one: Signature) -> list[LaneOutcome]:
+    return [run for run in (one.first_seen, one.last_seen) if run is not None]
+
+
+def _parent(run: LaneOutcome) -> str:
+    return next(iter(run.run.commit.parents), "")
+
+
+def control_row(one: Signature, edges: tuple[Edge, ...], amounts: Amounts) -> ControlRow:
+    if not edges:
         return ControlRow("not_seen", SENTENCES["not_seen"])
-    rows = [_row(one, edge) for edge in EDGES]
+    rows = [_row(one, edge, amounts) for edge in edges]
     return next((row for row in rows if row.answer in SAYS_SOMETHING), rows[0])
 
 
-def _row(one: Any, edge: str) -> ControlRow:
-    answer, run = _answer(one, edge), getattr(one, edge)
-    before = [getattr(one, f"{edge}_before_{name}") for name in SUMS]
+def _row(one: Signature, edge: Edge, amounts: Amounts) -> ControlRow:
+    answer, control = _answer(one, edge, amounts), edge.control
     return ControlRow(
         answer=answer,
         sentence=SENTENCES[answer],
-        head=run.public_id,
-        sha=run.run.commit.sha,
-        parent=getattr(one, f"{edge}_parent") or "",
-        outcome=getattr(one, f"{edge}_control_public_id") or "",
-        amount=Amount(*before) if before[-1] else None,
+        head=edge.run.public_id,
+        sha=edge.run.run.commit.sha,
+        parent=edge.parent,
+        outcome=control.public_id if control else "",
+        amount=amounts.get(control.pk) if control else None,
     )
 
 
-def _answer(one: Any, edge: str) -> str:
-    if not getattr(one, f"{edge}_parent"):
+def _answer(one: Signature, edge: Edge, amounts: Amounts) -> str:
+    if not edge.parent:
         return "no_parent"
-    if getattr(one, f"{edge}_control_pk") is None:
+    if edge.control is None:
         return "no_run"
-    before, after = ([getattr(one, f"{edge}_{side}_{name}") for name in SUMS] for side in ("before", "after"))
-    if before[-1]:
-        return "same" if before == after else "other"
-    run = LaneOutcome(
-        verdict=Verdict(getattr(one, f"{edge}_control_verdict")),
-        leaked_bytes=getattr(one, f"{edge}_control_leaked_bytes"),
-        tests_complete=getattr(one, f"{edge}_control_tests_complete"),
-    )
-    return "absent" if shows_absence(one.family, run) else "unknown"
+    before = amounts.get(edge.control.pk)
+    if before:
+        return "same" if before == amounts.get(edge.run.pk) else "other"
+    return "absent" if shows_absence(one.family, edge.control) else "unknown"

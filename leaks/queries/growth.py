@@ -11,6 +11,7 @@ from leaks.growth import grow, workload_of
 from leaks.growth_words import headline, how_to_measure, not_measured, steady_sentence, why_flat
 from leaks.merging import NamedFacts, merge_named
 from leaks.models import LaneOutcome, Log, Project, Sighting, Signature
+from leaks.queries.latest_of_lanes import latest_in_its_lanes
 from leaks.queries.refs import PROVEN
 from leaks.queries.sides import Seen, judgement_of, seen_in, side_of
 from leaks.rows.comparison import Side
@@ -100,10 +101,10 @@ def growth_page(one: Signature) -> GrowthPage:
 def _runs(one: Signature) -> list[LaneOutcome]:
     """The latest with a verdict of the lanes that saw it, each with what it shows of the signature."""
     sightings = Sighting.objects.filter(outcome=OuterRef("pk"), key__signature=one, finding=True).order_by()
-    lanes = Sighting.objects.filter(key__signature=one).values("outcome__lane")
-    runs = LaneOutcome.objects.filter(lane__in=lanes, verdict__in=PROVEN, withdrawn_at=None)
+    runs = LaneOutcome.objects.filter(verdict__in=PROVEN, withdrawn_at=None)
     # The latest first, and only then what each shows of it.
-    latest = runs.order_by("-happened_at", "-pk").values("pk")[:RUNS]
+    narrowed = runs.filter(latest_in_its_lanes(one, runs, RUNS))
+    latest = narrowed.order_by("-happened_at", "-pk").values("pk")[:RUNS]
     sums = {name: Subquery(_sum(sightings, column)) for name, column in SUMS.items()}
     shown = LaneOutcome.objects.filter(pk__in=latest).annotate(**sums)
     return list(shown.select_related("lane", "run__commit").only(*NEEDED).order_by("-happened_at", "-pk"))

@@ -3,7 +3,7 @@
 Nothing here reads all sightings of a signature or all outcomes of a lane: there are ever more of them.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -12,16 +12,15 @@ from itertools import accumulate
 from operator import or_
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 
 from leaks.folding import HAS_VERDICT
 from leaks.models import LaneDay, LaneOutcome, Sighting, Signature
+from leaks.queries.latest_of_lanes import latest_in_each
 from leaks.queries.refs import PROVEN, SUMS, amount, shows_absence
 from leaks.rows.leak_pages import Amount
 
 SPARK_LENGTH = 30
-BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
 
 Lanes = Mapping[int, str]  # id -> name
 Counts = Mapping[tuple[int, datetime], int]
@@ -88,11 +87,14 @@ def _summed(days: Sequence[tuple[date, int]]) -> Days:
 def _on_their_days(lanes: Collection[int], moments: Iterable[datetime]) -> Mapping[tuple[int, datetime], int]:
     spans = {moment: _midnight_after(moment) for moment in moments}
     within = reduce(or_, (Q(happened_at__gte=start, happened_at__lt=end) for start, end in spans.items()))
-    found: dict[tuple[int, datetime], int] = defaultdict(int)
-    for lane, at in _proven(lanes).filter(within).values_list("lane_id", "happened_at"):
-        for start, end in spans.items():
-            found[lane, start] += start <= at < end
-    return found
+    found: dict[int, list[datetime]] = {lane: [] for lane in lanes}
+    for lane, at in _proven(lanes).filter(within).order_by("happened_at").values_list("lane_id", "happened_at"):
+        found[lane].append(at)
+    return {
+        (lane, start): bisect_left(times, end) - bisect_left(times, start)
+        for lane, times in found.items()
+        for start, end in spans.items()
+    }
 
 
 def _midnight_after(moment: datetime) -> datetime:
@@ -121,16 +123,10 @@ def _latest(lanes: Collection[int]) -> list[LaneOutcome]:
     """Of each lane as many as a line has points, newest first: lane by lane, so that an index serves them."""
     if not lanes:
         return []
-    pool = _proven(lanes).filter(reduce(or_, map(_since_its_latest, sorted(lanes))))
+    proven = _proven(lanes)
+    pool = proven.filter(latest_in_each(proven, sorted(lanes), SPARK_LENGTH))
     columns = ("lane_id", "verdict", "leaked_bytes", "tests_complete", "happened_at")
     return list(pool.only(*columns).order_by("-happened_at", "-pk"))
-
-
-def _since_its_latest(lane: int) -> Q:
-    """From the outcome on that stands at the far end of the line; from the first one where there are fewer."""
-    newest_first = _proven([lane]).order_by("-happened_at").values("happened_at")
-    oldest = Subquery(newest_first[SPARK_LENGTH - 1 : SPARK_LENGTH])
-    return Q(lane=lane, happened_at__gte=Coalesce(oldest, Value(BEFORE_ALL)))
 
 
 def _line(

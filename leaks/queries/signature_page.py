@@ -1,17 +1,18 @@
 """One signature with everything known about it. Nine queries, none of which grows with history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import F, OuterRef, Subquery
 
 from leaks.models import LaneOutcome, Project, Report, Sighting, Signature
 from leaks.queries import variants
-from leaks.queries.first_control import control_row, with_control
+from leaks.queries.first_control import control_row, edges_of, to_read
 from leaks.queries.journal_rows import journal_of
+from leaks.queries.latest_of_lanes import BEFORE_ALL, latest_in_its_lanes
 from leaks.queries.life_rows import life_row
 from leaks.queries.not_known import not_known
-from leaks.queries.refs import PROVEN, seen_ref, shows_absence
+from leaks.queries.refs import PROVEN, SUMS, seen_ref, shows_absence
 from leaks.queries.signatures import place_of
 from leaks.queries.similar import similar_to
 from leaks.queries.stacks import StackReader
@@ -24,6 +25,10 @@ from leaks.witnesses import merged_options
 
 HISTORY_LENGTH = 200  # outcomes of the lanes that saw it
 VARIANTS = 8
+OF_HISTORY = (
+    "public_id", "lane__name", "happened_at", "verdict", "reason", "leaked_bytes", "tests_complete", "workload",
+    "run__branch", "run__pull_request", "run__commit__sha",
+)  # fmt: skip
 SUBJECT = "signature"
 RELATED = (
     "own_frame",
@@ -48,15 +53,17 @@ class Shown(NamedTuple):
 
 def find(project: Project, public_id: str) -> Signature | None:
     known = Signature.objects.select_related(*RELATED).filter(project=project, public_id=public_id)
-    return with_control(known).first()
+    return known.first()
 
 
 def signature_page(project: Project, one: Signature) -> SignaturePage:
     """Of a signature that `find` found."""
-    outcomes = _outcomes(one, _lanes(one))
-    history = tuple(_point(project, one, outcome) for outcome in outcomes)
+    pool = _pool(one)
+    amounts = {outcome.pk: lost for outcome in pool if (lost := _shown(outcome))}
+    outcomes = _history(one, pool)
+    history = tuple(_point(project, one, outcome, amounts.get(outcome.pk)) for outcome in outcomes)
     seen = [point for point in history if point.seen]
-    groups = variants.groups_of(one, [outcome.pk for outcome in reversed(outcomes) if _shown(outcome)])
+    groups = variants.groups_of(one, _lately(one, [outcome.pk for outcome in outcomes if outcome.pk in amounts]))
     shown = _shown_last(project, one, groups)
     return SignaturePage(
         public_id=one.public_id,
@@ -87,7 +94,7 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
         history_cut=len(history) == HISTORY_LENGTH,
         journal=journal_of(project, SUBJECT, one.public_id),
         life=life_row(one, history),
-        control=control_row(one),
+        control=control_row(one, edges_of(one, pool), amounts),
         variants=shown.variants,
         similar=similar_to(project, one, shown.report.key.text if shown.report else ""),
         suppressions=suppressions_matching(project, shown.report, _frames(shown)),
@@ -99,40 +106,39 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
 # --- History ---------------------------------------------------------------------------------------------------------
 
 
-def _lanes(one: Signature) -> dict[str, Any]:
-    """Narrows outcomes to the lanes that showed it; those that its life names, or of one that is still to be worked out, its sightings'."""
-    named = one.life_proof.get("lanes")
-    if named:
-        return {"lane__project": one.project_id, "lane__name__in": list(named)}
-    seen = Sighting.objects.filter(key__signature=one, outcome__withdrawn_at=None)
-    return {"lane__in": seen.values("outcome__lane")}
+def _pool(one: Signature) -> list[LaneOutcome]:
+    """The latest outcomes of its lanes, and what its control run is found among, oldest first, with what each shows of it.
 
-
-def _outcomes(one: Signature, lanes: Mapping[str, Any]) -> list[LaneOutcome]:
-    """The latest outcomes of its lanes since it was first seen, oldest first, with what each shows of it."""
-    outcomes = LaneOutcome.objects.filter(withdrawn_at=None, **lanes)
-    if one.first_seen_at is not None:
-        outcomes = outcomes.filter(happened_at__gte=one.first_seen_at)
-    latest = outcomes.select_related("run__commit", "lane").order_by("-happened_at", "-public_id")
-    return list(_with_amounts(one, latest).defer("because", "flags")[:HISTORY_LENGTH])[::-1]
-
-
-def _with_amounts(one: Signature, outcomes: QuerySet[LaneOutcome]) -> QuerySet[LaneOutcome]:
-    shown = Sighting.objects.filter(key__signature=one, outcome=OuterRef("pk")).order_by().values("outcome")
-    sums = {"bytes": "leaked_bytes", "objects": "leaked_objects", "count": "count"}
-    return outcomes.annotate(
-        **{
-            f"shown_{name}": Subquery(shown.annotate(sum=Sum(column)).values("sum")[:1])
-            for name, column in sums.items()
-        }
+    Which ones is settled before anything else is asked of them: else it would be asked of all of history.
+    """
+    outcomes = LaneOutcome.objects.filter(withdrawn_at=None, happened_at__gte=one.first_seen_at or BEFORE_ALL)
+    latest = outcomes.filter(latest_in_its_lanes(one, outcomes, HISTORY_LENGTH))
+    newest = LaneOutcome.objects.filter(
+        pk__in=latest.order_by("-happened_at", "-public_id").values("pk")[:HISTORY_LENGTH]
     )
+    pks = newest.values("pk").union(*(more.values("pk") for more in to_read(one)))
+    shown = Sighting.objects.filter(key__signature=one, outcome=OuterRef("pk")).order_by().values("outcome")
+    sums = {f"shown_{name}": Subquery(shown.annotate(sum=sum_).values("sum")) for name, sum_ in SUMS.items()}
+    pool = LaneOutcome.objects.filter(pk__in=pks, withdrawn_at=None).select_related("run__commit", "lane")
+    return list(pool.annotate(**sums).only(*OF_HISTORY).order_by("happened_at", "public_id"))
+
+
+def _history(one: Signature, pool: Sequence[LaneOutcome]) -> list[LaneOutcome]:
+    """Control runs are of the same lanes: they are left out where they are older than its first sighting, or than the rest."""
+    since = one.first_seen_at or BEFORE_ALL
+    return [outcome for outcome in pool if outcome.happened_at >= since][-HISTORY_LENGTH:]
 
 
 def _shown(outcome: Any) -> Amount | None:
-    return Amount(outcome.shown_bytes, outcome.shown_objects, outcome.shown_count) if outcome.shown_count else None
+    return Amount(outcome.shown_bytes, outcome.shown_objects, outcome.shown_records) if outcome.shown_records else None
 
 
-def _point(project: Project, one: Signature, outcome: LaneOutcome) -> HistoryPoint:
+def _lately(one: Signature, seen: Sequence[int]) -> list[int]:
+    """Latest first. What was fixed before all of the history that is shown was still seen somewhere."""
+    return list(seen[::-1]) or ([one.last_seen_id] if one.last_seen_id else [])
+
+
+def _point(project: Project, one: Signature, outcome: LaneOutcome, shown: Amount | None) -> HistoryPoint:
     run = outcome.run
     return HistoryPoint(
         outcome=outcome.public_id,
@@ -141,7 +147,7 @@ def _point(project: Project, one: Signature, outcome: LaneOutcome) -> HistoryPoi
         at=outcome.happened_at,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        amount=_shown(outcome) or _absent(one, outcome),
+        amount=shown or _absent(one, outcome),
         branch=run.branch,
         main=run.branch == project.default_branch and run.pull_request is None,
     )

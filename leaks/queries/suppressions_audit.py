@@ -13,22 +13,22 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum, prefetch_related_o
 from django.db.models.functions import Now, TruncDate
 
 from leaks.ledger_words import SuppressionState
-from leaks.models import LaneOutcome, Project, Suppression, SuppressionUse
+from leaks.models import Project, Suppression, SuppressionUse
 from leaks.queries.journal_page import head_of
 from leaks.queries.suppressions import RELATED, row_of
+from leaks.queries.suppressions_runs import Moments, Runs, complete_runs
 from leaks.queries.suppressions_stray import RunFiles, run_files, strays
 from leaks.queries.suppressions_uses import templates_of
 from leaks.rows.suppressions_audit import (
     RuleHits,
     StateCount,
     SuppressionAudit,
-    UsePoint,
     UsedTemplate,
+    UsePoint,
     WatchedRule,
     WatchFacts,
 )
 from leaks.watching import NEVER_USED_AFTER, Origin, findings_of
-from leaks.words import Verdict
 
 State = SuppressionState
 MONTH = timedelta(days=30)
@@ -38,8 +38,6 @@ MOST_USED = 200  # pairs of template and lane, those that hid most
 MOST_STRAYS = 200
 MOST_DECIDED = 100
 LINES = 8  # more cannot be told apart
-# Runs that came to their end: one that was cancelled says nothing about a rule.
-COMPLETE = (Verdict.CLEAN, Verdict.FINDINGS, Verdict.BLINDED)
 WAS_IN_FORCE = frozenset({State.APPROVED, State.EXPIRED, State.REVOKED})
 
 
@@ -50,10 +48,10 @@ def suppression_audit(project: Project) -> SuppressionAudit:
     in_force, proposed, decided = _suppressions(project)
     known = [*in_force, *proposed, *decided]
     prefetch_related_objects(known, "lanes")
-    files = run_files(project, min([first, *_approvals(in_force)]))
-    rules = watched_rules(project, in_force, day, month, files)
+    files = run_files(project, min([first, *_approvals(in_force)]), Moments.of(in_force))
+    rules = watched_rules(project, in_force, moment, files)
     used = _used(project, month)
-    found = strays(project, known, files, used, month, day)
+    found = strays(project, known, files, used, since=month, day=day)
     listed = [row for row in found if row.origin not in (Origin.CODE, Origin.BUILT_IN)]
     return SuppressionAudit(
         today=day,
@@ -100,17 +98,18 @@ def _approvals(rows: Iterable[Suppression]) -> list[datetime]:
 
 
 def watched_rules(
-    project: Project, rows: Sequence[Suppression], day: date, month: datetime, files: RunFiles
+    project: Project, rows: Sequence[Suppression], moment: datetime, files: RunFiles
 ) -> tuple[WatchedRule, ...]:
     """Rows with their lanes at hand, `MOST_RULES` at most. Two queries."""
     live = [one for one in rows if one.state in WAS_IN_FORCE and one.approved_at is not None]
-    hits, runs = _hits(project, live, month), _runs(project, live, files)
+    hits, runs = _hits(project, live, moment - MONTH), complete_runs(project, Moments.of(live))
     return tuple(
-        _watched(one, day, hits.get(one.pk, RuleHits()), *runs.get(one.pk, (0, 0, 0))) for one in rows[:MOST_RULES]
+        _watched(one, moment.date(), hits.get(one.pk, RuleHits()), runs.of(one, files.held(one.rule)))
+        for one in rows[:MOST_RULES]
     )
 
 
-def _watched(one: Suppression, day: date, hits: RuleHits, runs: int, told: int, held: int) -> WatchedRule:
+def _watched(one: Suppression, day: date, hits: RuleHits, runs: Runs) -> WatchedRule:
     facts = WatchFacts(
         tool=one.tool,
         ends_on=one.ends_on,
@@ -118,17 +117,17 @@ def _watched(one: Suppression, day: date, hits: RuleHits, runs: int, told: int, 
         over_cap=one.over_cap_at is not None,
         reached=one.reach.get("signatures", 0),
         hits=hits.count,
-        runs=runs,
-        told=told,
-        held=held,
+        runs=runs.complete,
+        told=runs.told,
+        held=runs.held,
     )
     return WatchedRule(
         row=row_of(one, day),
         approved_by=one.approved_by.get_username() if one.approved_by else "",
         approved_at=one.approved_at,
         hits=hits,
-        complete_runs=runs,
-        held_runs=held,
+        complete_runs=runs.complete,
+        held_runs=runs.held,
         findings=findings_of(facts) if one.state == State.APPROVED else (),
         templates=templates_of(one.tool, one.rule),
     )
@@ -165,23 +164,6 @@ def _hits(project: Project, rows: Sequence[Suppression], month: datetime) -> dic
 def _rule_hits(found: Mapping[str, Any], pk: int) -> RuleHits:
     names = ("count", "bytes", "runs", "month_count", "month_bytes", "month_runs")
     return RuleHits(**{name: found[f"{name}_{pk}"] or 0 for name in names}, last=found[f"last_{pk}"])
-
-
-def _runs(project: Project, rows: Sequence[Suppression], files: RunFiles) -> dict[int, tuple[int, int, int]]:
-    """Complete runs while it lived; those that told their files; those with a file that holds it. One query."""
-    sums: dict[str, Any] = {}
-    for one in rows:
-        hers = _in_its_time(one, "happened_at", "lane")
-        held = Q(rule_files__in=files.holding(one.rule))
-        sums[f"runs_{one.pk}"] = Count("pk", filter=hers, distinct=True)
-        sums[f"told_{one.pk}"] = Count("pk", filter=hers & Q(rule_files__isnull=False), distinct=True)
-        sums[f"held_{one.pk}"] = Count("pk", filter=hers & held, distinct=True)
-    if not sums:
-        return {}
-    found = LaneOutcome.objects.filter(
-        lane__project=project, withdrawn_at=None, verdict__in=COMPLETE, happened_at__gte=min(_approvals(rows))
-    ).aggregate(**sums)
-    return {one.pk: tuple(found[f"{name}_{one.pk}"] for name in ("runs", "told", "held")) for one in rows}  # type: ignore[misc]
 
 
 # --- Use -------------------------------------------------------------------------------------------------------------
@@ -249,8 +231,8 @@ def exported_rules(project: Project) -> Iterator[WatchedRule]:
     """All suppressions there ever were, oldest first, some at a time."""
     moment, _ = _states(project)
     rows = Suppression.objects.filter(project=project).select_related(*RELATED).order_by("proposed_at", "public_id")
-    files = run_files(project, moment - timedelta(days=180))
     for start in range(0, rows.count(), MOST_RULES):
         chunk = list(rows[start : start + MOST_RULES])
         prefetch_related_objects(chunk, "lanes")
-        yield from watched_rules(project, chunk, moment.date(), moment - MONTH, files)
+        files = run_files(project, min([moment, *_approvals(chunk)]), Moments.of(chunk))
+        yield from watched_rules(project, chunk, moment, files)

@@ -1,15 +1,17 @@
 """Rules that lanes use and that are not approved here: in the files that runs uploaded, and in the tables that their logs print."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Max
+from django.db.models import Count, F, Max, Q
 from django.db.models.functions import Substr
 
 from leaks.ledger_words import SuppressionState
 from leaks.models import LaneOutcome, Log, Project, RuleFile, Suppression
+from leaks.queries.suppressions_runs import COMPLETE, Moments, Piece
 from leaks.queries.suppressions_uses import templates_of
 from leaks.rows.suppressions_audit import StrayRule, Told, UsedTemplate
 from leaks.rule_types import SUPPRESSOR_OF_TYPE
@@ -18,7 +20,7 @@ from leaks.watching import Origin, origin_of, rule_key
 from leaks.witnesses import merged_options
 
 MOST_FILES = 50  # distinct contents, the latest used
-MOST_PAIRS = 200  # of file and lane
+MOST_PAIRS = 2_000  # of file, lane and piece of time
 LONGEST_FILE = 200_000
 
 
@@ -34,34 +36,55 @@ class FileUse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The files that runs used lately, and the rules that each holds by what they say."""
+    """The files that runs used lately, the rules that each holds by what they say, and in how many complete runs each was used."""
 
     uses: tuple[FileUse, ...]
     rules: Mapping[int, Mapping[Hashable, Rule]]
+    complete: Mapping[int, Mapping[Piece, int]]
 
-    def holding(self, rule: str) -> list[int]:
-        key = rule_key(parse_rule(rule))
-        return [file for file, keys in self.rules.items() if key in keys]
+    def held(self, rule: str) -> dict[Piece, int]:
+        """Complete runs with a file that holds the rule; one with two such files is counted twice."""
+        key, found = rule_key(parse_rule(rule)), Counter[Piece]()
+        for file, keys in self.rules.items():
+            if key in keys:
+                found.update(self.complete.get(file, {}))
+        return dict(found)
 
 
-def run_files(project: Project, since: datetime) -> RunFiles:
+def run_files(project: Project, since: datetime, moments: Moments) -> RunFiles:
     """Two queries."""
     pairs = (
         LaneOutcome.objects.filter(
             lane__project=project, withdrawn_at=None, happened_at__gte=since, rule_files__isnull=False
         )
+        .annotate(piece=moments.piece())
         .order_by()
-        .values(file=F("rule_files"), file_name=F("rule_files__name"), lane_name=F("lane__name"))
-        .annotate(runs=Count("pk", distinct=True), last=Max("happened_at"))
-        .order_by("-last", "file", "lane_name")
+        .values("piece", file=F("rule_files"), file_name=F("rule_files__name"), lane_name=F("lane__name"))
+        .annotate(runs=Count("pk"), complete=Count("pk", filter=Q(verdict__in=COMPLETE)), last=Max("happened_at"))
+        .order_by("-last", "file", "lane_name", "piece")
     )
-    uses = tuple(
-        FileUse(row["file"], row["file_name"], row["lane_name"], row["runs"], row["last"]) for row in pairs[:MOST_PAIRS]
-    )
-    wanted = list(dict.fromkeys(use.file for use in uses))[:MOST_FILES]
+    rows = list(pairs[:MOST_PAIRS])
+    wanted = list(dict.fromkeys(row["file"] for row in rows))[:MOST_FILES]
     texts = RuleFile.objects.filter(pk__in=wanted).annotate(head=Substr("text", 1, LONGEST_FILE))
     rules = {pk: _by_key(text) for pk, text in texts.values_list("pk", "head")}
-    return RunFiles(uses, rules)
+    return RunFiles(tuple(_uses(rows)), rules, _complete(rows))
+
+
+def _uses(rows: Iterable[Mapping[str, Any]]) -> Iterable[FileUse]:
+    """Over all pieces of time, the latest first."""
+    found: dict[tuple[int, str], FileUse] = {}
+    for row in rows:
+        key = row["file"], row["lane_name"]
+        before = found.get(key, FileUse(row["file"], row["file_name"], row["lane_name"], 0, row["last"]))
+        found[key] = before._replace(runs=before.runs + row["runs"])
+    return found.values()
+
+
+def _complete(rows: Iterable[Mapping[str, Any]]) -> dict[int, Counter[Piece]]:
+    found: dict[int, Counter[Piece]] = {}
+    for row in rows:
+        found.setdefault(row["file"], Counter())[row["lane_name"], row["piece"]] += row["complete"]
+    return found
 
 
 def _by_key(text: str) -> dict[Hashable, Rule]:
@@ -81,6 +104,7 @@ def strays(
     known: Sequence[Suppression],
     files: RunFiles,
     used: Sequence[UsedTemplate],
+    *,
     since: datetime,
     day: date,
 ) -> list[StrayRule]:

@@ -63,7 +63,7 @@ RANKS = (
     Rank(
         "leaks.accounts leaks.tokens leaks.journal leaks.trail leaks.lineage leaks.cited leaks.grounds leaks.key_rules "
         "leaks.recipes leaks.stored_reports leaks.symbol_names leaks.ownership "
-        "leaks.search_words leaks.search_nodes leaks.search_values leaks.search_parse leaks.search "
+        "leaks.search_words leaks.search_nodes leaks.search_values leaks.search_parse leaks.search_lines leaks.search "
         "leaks.lane_views leaks.queries.*"
     ),
     Rank(

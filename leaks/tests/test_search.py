@@ -16,6 +16,7 @@ from hypothesis.extra.django import TestCase
 from leaks import models
 from leaks.ledger_words import LifeCycle
 from leaks.queries.signatures import matching
+from leaks.search_lines import seen_with
 from leaks.search_parse import SearchError
 from leaks.search_values import pattern
 from leaks.tests import cast
@@ -61,14 +62,14 @@ def _seen(project: models.Project, lane: models.Lane, name: str, days: int, leak
     kind = (
         {"kind": "data-race", "family": "data-race", "last_objects": None, "own_frame": None} if leaked is None else {}
     )
+    tool = "tsan" if leaked is None else "lsan"
     values |= {
         "search_text": f"{function}\nleak\n{file}".lower(),
+        "seen_with": seen_with(tool=[tool], test=[TESTS[name], "other"], function=[function, "main"], file=[file]),
         "life_proof": {"lanes": {lane.name: {"main": True}}},
         **kind,
     }
     models.Signature.objects.filter(pk=one.pk).update(**values)
-    models.Sighting.objects.filter(key__signature=one).update(tool="tsan" if leaked is None else "lsan")
-    models.Report.objects.filter(key__signature=one).update(test=TESTS[name])
 
 
 def found(project: models.Project, q: str) -> set[str]:

@@ -97,6 +97,31 @@ def test_too_broad_past_its_end_over_its_cap(made):
     assert found == {wide.public_id: ["too_broad"], narrow.public_id: ["past_end", "over_cap"]}
 
 
+def test_a_run_with_two_files_that_hold_it_is_one_run(made):
+    made.approved()
+    at = datetime.now(UTC) + timedelta(minutes=5)
+    files = (SubmittedRules("a.supp", RULE), SubmittedRules("b.supp", f"{RULE}\n# again"))
+    submit(11, log_text(), started_at=at, finished_at=at, rules=files)
+    (rule,) = audit(made).rules
+    assert (rule.complete_runs, rule.held_runs) == (1, 1)
+
+
+def test_each_rule_has_the_runs_of_its_own_time(made):
+    now = datetime.now(UTC)
+    spans = {"leak:engine::Early": (30, 20), "leak:engine::Late": (10, None), "leak:engine::Long": (30, None)}
+    for rule, (begun, ended) in spans.items():
+        one = made.approve(made.propose(rule=rule, signature=""))
+        moments: dict[str, object] = {"approved_at": now - timedelta(days=begun)}
+        if ended:
+            moments |= {"ended_at": now - timedelta(days=ended), "state": "expired"}
+        models.Suppression.objects.filter(pk=one.pk).update(**moments)
+    for number, days in enumerate((40, 25, 24, 15, 5), start=11):
+        ran(number, "leak:engine::Long" if days < 20 else "\n".join(spans), days=days)
+    settle()
+    found = {rule.row.rule: (rule.complete_runs, rule.held_runs) for rule in exported_rules(made.project)}
+    assert found == {"leak:engine::Early": (2, 2), "leak:engine::Late": (1, 0), "leak:engine::Long": (4, 4)}
+
+
 def test_a_withdrawn_run_counts_nowhere(made):
     made.approved()
     ran(11, RULE, 100)

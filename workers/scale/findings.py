@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from leaks.ledger_words import LifeCycle
 from leaks.models import Frame, Report, Sighting, Signature, SignatureKey, Stack, StackFrame
+from leaks.search_lines import seen_with
 from leaks.words import SignatureState
 from workers.scale.bulk import Row, ids, write
 from workers.scale.history import History, sha_of
@@ -137,6 +138,7 @@ def _signature(random: Random, history: History, plan: Findings, place: int) -> 
         "life_proof": {"lanes": {lane: {"main": True} for lane in _lanes(history, shown)}},
         "code_owners": f" {random.choice(TEAMS)} " if one.own else "",
         "search_text": f"{one.place.function}\n{file}".lower(),
+        "seen_with": _seen_with(plan, one),
         "first_seen_id": first.pk,
         "last_seen_id": last.pk,
         "first_seen_at": first.at,
@@ -147,6 +149,12 @@ def _signature(random: Random, history: History, plan: Findings, place: int) -> 
         "last_objects": objects,
         "last_count": 1,
     }
+
+
+def _seen_with(plan: Findings, one: Found) -> str:
+    frames = plan.stacks[one.stacks[0]]
+    functions = (frame.function for frame in (one.place, *frames))
+    return seen_with(tool=[one.tool], test=one.tests, function=functions, file=(frame.file for frame in frames))
 
 
 STATES = [state.value for state in SignatureState if state is not SignatureState.DUPLICATE]

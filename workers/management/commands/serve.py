@@ -85,7 +85,9 @@ def _prepare() -> None:
 def _web(port: int) -> list[str]:
     program = [sys.executable, "-m", "gunicorn", "dashboard.wsgi:application", "--bind", f"{HOST}:{port}"]
     workers = ["--worker-class", "gthread", "--workers", "1", "--threads", "4"]
-    return [*program, *workers, "--no-control-socket", "--log-level", "warning"]
+    # A search of 2,000 characters stands percent-encoded in the address; gunicorn's default of 4,094 would cut it off. More it does not take.
+    line = ["--limit-request-line", "8190"]
+    return [*program, *workers, *line, "--no-control-socket", "--log-level", "warning"]
 
 
 def _worker() -> list[str]:
