@@ -83,7 +83,8 @@ def test_identical_leaks_on_the_parent_exonerate(client, played):
     )
     text = page(client, head=played.red.public_id)
     assert "pre existing" in text
-    assert text.count("64 KiB</span>") == 2
+    assert f'<h2 class="sentence answer" id="result-title">{shown.answer}</h2>' in text, "the answer stands first"
+    assert text.count(">65,536<") == 2, "the same to the byte is shown to the byte"
 
 
 def test_other_bytes_are_pre_existing_too(played):
@@ -174,6 +175,41 @@ def test_the_chosen_runs_stay_chosen(client, played):
     text = page(client, head=played.red.public_id, base=played.control.public_id)
     assert f'name="head" value="{played.red.public_id}"' in text
     assert f'name="base" value="{played.control.public_id}"' in text
+
+
+def test_a_run_compared_with_itself_exonerates_nobody(client, played):
+    sha = played.red.run.commit.sha
+    for head, base in ((played.red.public_id, played.red.public_id), (sha, sha), (sha[:9], played.red.public_id)):
+        shown = compare_page(played.project, base, head)
+        assert shown.missing.startswith("A run compared with itself says nothing")
+        assert (shown.result, shown.answer, shown.statement) == ("", "", "")
+    assert client.get("/api/v1/projects/engine/compare", {"head": sha, "base": sha}).status_code == 422
+
+
+def test_two_runs_on_one_commit_exonerate_nobody(played):
+    at = played.red.happened_at + timedelta(minutes=30)
+    again = cast.make_outcome(played.cast.lane, played.red.run.commit, at, Verdict.FINDINGS)
+    see_again(again, played.other, 2560)
+    shown = compare_page(played.project, again.public_id, played.red.public_id)
+    assert f"both runs are on the commit {played.red.run.commit.sha[:9]}" in shown.missing
+
+
+def test_a_descendant_as_base_is_said_in_the_sentence(played):
+    turned = compare_page(played.project, played.red.public_id, played.control.public_id)
+    assert "The base is a descendant of the head" in turned.sentence
+    right = compare_page(played.project, played.control.public_id, played.red.public_id)
+    assert "descendant" not in right.sentence
+
+
+def test_a_withdrawn_side_is_said_to_be_withdrawn(client, played):
+    models.LaneOutcome.objects.filter(pk=played.control.pk).update(withdrawn_at=cast.NOW)
+    gone = played.control
+    external = gone.run.external_id
+    for named in (gone.public_id, external, f"{external}#1"):
+        assert f"The run {named} was withdrawn on {cast.NOW:%Y-%m-%d}" in page(client, head=named)
+    sha = gone.run.commit.sha
+    assert f"Every run on the commit {sha[:9]} was withdrawn." in page(client, head=played.red.public_id, base=sha)
+    assert client.get("/api/v1/projects/engine/compare", {"head": gone.public_id}).status_code == 422
 
 
 def test_a_missing_side_is_said(client, played):

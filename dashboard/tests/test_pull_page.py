@@ -7,13 +7,15 @@ import pytest
 from django.urls import reverse
 
 from dashboard.exports import statement
+from dashboard.exports.badge import COLOURS
 from dashboard.exports.compare_badge import LOOKS, message_of
 from leaks import models
+from leaks.queries.commits import commit_page
 from leaks.queries.compare import compare_page
 from leaks.queries.pull_page import pull_page
 from leaks.tests import lane_uploads as up
 from leaks.tokens import make_token
-from leaks.words import Comparison
+from leaks.words import Comparison, Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +55,57 @@ def test_what_was_there_before_is_no_leak_of_the_pull_request(client, project):
     assert (rows.word, rows.sha) == ("pre_existing", HEAD)
     assert rows.answer == "No: it introduces nothing by asan and lsan, and 1 signature was there before."
     assert rows.answer in text(client)
+
+
+def test_what_leaks_more_than_before_is_not_exonerated(client, project):
+    both(project, base=up.leaking(size=192, objects=3), head=up.leaking(size=320, objects=5))
+    both(project, "lsan", up.GREEN, up.GREEN)
+    rows = pull_page(project, 7)
+    assert (rows.word, rows.lanes[0].counts.grew) == ("pre_existing", 1)
+    assert rows.answer == "No new signature, but 1 that was there before leaks more in asan: 192 B → 320 B."
+    assert rows.answer in text(client)
+    compared = compare_page(project, "", HEAD, "asan")
+    assert compared.answer == "No new signature, but 1 that was there before leaks more: 192 B → 320 B."
+    assert "leaks more: 192 B → 320 B" in statement.render(compared, "engine", address)
+    assert words(badge(client, "pull/7.svg")) == ["leaks of #7", "▲ no new signature, 1 grew"]
+    assert words(badge(client, f"{HEAD}.svg", lane="asan"))[1] == "▲ no new signature, 1 grew"
+    found = badge(client, "pull/7.json").json()
+    assert (found["isError"], found["color"]) == (True, COLOURS[Verdict.UNEXPLAINED].removeprefix("#"))
+
+
+def test_what_shrank_is_exonerated(client, project):
+    both(project, base=up.leaking(size=320, objects=5), head=up.leaking(size=192, objects=3))
+    assert pull_page(project, 7).answer.startswith("No: it introduces nothing")
+    assert words(badge(client, "pull/7.svg"))[1] == "✓ introduces nothing, 1 before"
+
+
+def test_what_a_used_suppression_of_the_base_hid_is_unknown_and_not_introduced(project):
+    both(project, base=up.SUPPRESSED)
+    (lane,) = pull_page(project, 7).lanes
+    assert (lane.result, lane.counts.unknown, lane.counts.introduced) == ("not_comparable", 1, 0)
+    (group,) = compare_page(project, "", HEAD, "asan").groups
+    assert "the base hid it" in group.rows[0].why
+
+
+def test_a_used_suppression_of_the_base_that_matches_something_else_hides_nothing(project):
+    both(project, base=up.SUPPRESSED, head=up.leaking(OTHER))
+    assert pull_page(project, 7).word == "new_findings"
+
+
+def test_a_base_that_ran_fewer_tests_leaves_a_doubt(project):
+    both(project, base=up.doctest(1))
+    rows = pull_page(project, 7)
+    assert rows.answer.startswith("Yes: it introduces 1 signature in asan; in asan the base ran fewer tests (1 against 57)")
+
+
+def test_the_run_that_decides_is_the_one_of_the_page_of_the_commit(project):
+    up.upload(project, PARENT, up.leaking())
+    pull(project, up.FAILED, exit_code=1, hours=1, run_id="1101")
+    pull(project, up.GREEN, hours=2, run_id="1102")
+    failed = pull(project, up.FAILED, exit_code=1, hours=3, run_id="1103")
+    (shown,) = commit_page(project, models.Commit.objects.get(sha=HEAD)).lanes
+    decides = [one.ref.public_id for one in shown.attempts if one.decides]
+    assert [lane.head.public_id for lane in pull_page(project, 7).lanes] == decides == [failed.public_id]
 
 
 def test_what_is_new_in_any_lane_is(client, project):
@@ -233,8 +286,9 @@ def test_the_api_gives_the_statement(client, project):
     found = client.get("/api/v1/projects/engine/compare", {"head": HEAD[:8], "lane": "asan"}).json()
     assert (found["result"], found["by_itself"], found["counts"]["identical"]) == ("pre_existing", True, 1)
     assert found["markdown"].startswith("**The head introduces nothing")
-    missing = client.get("/api/v1/projects/engine/compare", {"head": "nope"}).json()
-    assert (missing["missing"], missing["head"]) == ("There is no run nope in this project.", None)
+    missing = client.get("/api/v1/projects/engine/compare", {"head": "nope"})
+    assert missing.status_code == 422, "as the gate answers"
+    assert "There is no run nope in this project." in missing.content.decode()
 
 
 # --- Badges ------------------------------------------------------------------------------------------------------------

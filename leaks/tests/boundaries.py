@@ -56,7 +56,7 @@ RANKS = (
         "leaks.families leaks.culprits leaks.identity leaks.strangers leaks.plumbing leaks.signature leaks.claims leaks.exit_codes "
         "leaks.witnesses leaks.unseen leaks.blindness leaks.situation leaks.because leaks.flags "
         "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.detecting leaks.comparison leaks.compare_words "
-        "leaks.gate leaks.gate_words leaks.slopes leaks.growth leaks.growth_words leaks.libraries leaks.lifecycle leaks.life_words "
+        "leaks.gate_words leaks.gate leaks.slopes leaks.growth leaks.growth_words leaks.libraries leaks.lifecycle leaks.life_words "
         "leaks.review_rules leaks.watching leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
@@ -77,7 +77,7 @@ RANKS = (
         "leaks.review_people leaks.review_fields leaks.review_steps leaks.review_refusals leaks.review leaks.review_clock leaks.rule_import leaks.retention"
     ),
     Rank("leaks.ingest.*"),
-    Rank("leaks.management.commands.*"),
+    Rank("leaks.management.exported_journal leaks.management.commands.*"),
     Rank(
         "workers.keys workers.supervisor workers.fsbroker workers.retry workers.outgoing workers.messages workers.telling "
         "workers.posting workers.dispatching workers.celery workers.tasks workers.send "

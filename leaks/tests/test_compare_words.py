@@ -48,6 +48,39 @@ def test_an_answer(compared, said):
     assert said in answer(compared)
 
 
+def grown(*pairs, word=Comparison.PRE_EXISTING):
+    changes = [SignatureChange(f"s{at}", Change.OTHER_BYTES, *pair, "") for at, pair in enumerate(pairs)]
+    return Compared(word, "rule", "Sentence.", tuple(changes))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([(Measure(1, 192, 3), Measure(1, 320, 5))], "1 that was there before leaks more: 192 B → 320 B"),
+        ([(Measure(1, 192, 3), Measure(1, 192, 5))], "1 that was there before leaks more: 3 objects → 5 objects"),
+        ([(Measure(1), Measure(4))], "1 that was there before leaks more: 1 report → 4 reports"),
+        (
+            [(Measure(1, 9, 1), Measure(1, 1_000, 1)), (Measure(1, 1, 1), Measure(1, 2, 1)), (Measure(1, 9), Measure(1, 8))],
+            "2 that were there before leak more: 10 B → 1,002 B",
+        ),
+    ],
+)
+def test_what_was_there_before_and_leaks_more_is_no_exoneration(pairs, said):
+    assert answer(grown(*pairs)) == f"No new signature, but {said}"
+
+
+def test_what_grew_is_said_beside_what_is_fixed_or_introduced():
+    for word in (Comparison.FIXED, Comparison.NEW_FINDINGS):
+        told = answer(grown((Measure(1, 192, 3), Measure(1, 320, 5)), word=word))
+        assert "; 1 that was there before leaks more: 192 B → 320 B" in told
+
+
+def test_what_the_base_could_not_have_shown_and_a_doubt_are_in_the_answer():
+    unknown = SignatureChange("a", Change.UNKNOWN, None, Measure(1), "")
+    told = answer(Compared(Comparison.NEW_FINDINGS, "rule", "", (unknown,), caveat="The base ran fewer tests."))
+    assert "; the base ran fewer tests; of 1 signature of the head the base could not have shown" in told
+
+
 def test_nothing_is_exonerated_where_the_sides_cannot_be_compared():
     for _, base, head, word in ROWS:
         if word is Comparison.NOT_COMPARABLE:

@@ -6,9 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaks.comparison import COMPARISONS, changes_between, compare, describe, is_cut, leak_check_done, ran_all_tests
+from leaks.comparison import (
+    COMPARISONS,
+    changes_between,
+    compare,
+    describe,
+    grew,
+    is_cut,
+    leak_check_done,
+    ran_all_tests,
+)
 from leaks.detecting import detecting_options
-from leaks.rows.comparison import Measure, Side
+from leaks.rows.comparison import Measure, Side, SignatureChange
 from leaks.rows.facts import LaneView, Line, LogFacts, MergedClaim, SuppressionHit, Totals
 from leaks.tests.makers import GREEN, LANE, RED, bare, facts, finding, summary
 from leaks.verdict import judge
@@ -60,6 +69,11 @@ ROWS = [
     ("fixed", replace(BASE, tests=57), replace(CLEAN, tests=57), Comparison.FIXED),
     ("only_unknown", replace(BASE, tests=57), replace(CLEAN, tests=56), Comparison.NOT_COMPARABLE),
     ("only_unknown", BASE, replace(CLEAN, tests_complete=False), Comparison.NOT_COMPARABLE),
+    ("base_could_not_show", replace(CLEAN, hid=frozenset({POOL})), BASE, Comparison.NOT_COMPARABLE),
+    ("introduced", replace(CLEAN, tests=1), replace(BASE, tests=57), Comparison.NEW_FINDINGS),
+    ("introduced", replace(CLEAN, tests=57), replace(BASE, tests=57), Comparison.NEW_FINDINGS),
+    ("introduced", replace(CLEAN, tests=57), replace(BASE, tests=1), Comparison.NEW_FINDINGS),
+    ("introduced", CLEAN, replace(BASE, tests=57), Comparison.NEW_FINDINGS),
     ("no_findings", CLEAN, CLEAN, Comparison.NO_FINDINGS),
     ("no_findings", replace(CLEAN, suppressed_bytes=9), CLEAN, Comparison.NO_FINDINGS),
 ]
@@ -109,6 +123,44 @@ def test_what_the_head_could_not_have_shown_is_unknown_and_not_fixed():
 def test_a_head_that_ran_fewer_tests_could_not_have_shown_it(base, head, became):
     two = replace(BASE, signatures={POOL: LEAK, DBUF: LEAK}, tests=base)
     assert words(two, replace(BASE, tests=head))[DBUF] is became
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        (replace(CLEAN, hid=frozenset({POOL})), "the base hid it"),
+        (replace(CLEAN, tests_complete=False), "the base ended before its tests were through"),
+        (side(signatures={UAF: LEAK}, leak_check_done=False), "the base ended before its leak check"),
+    ],
+)
+def test_what_the_base_could_not_have_shown_is_unknown_and_not_introduced(base, why):
+    change = next(one for one in changes_between(base, replace(BASE, tests=57)) if one.signature == POOL)
+    assert change.change is Change.UNKNOWN
+    assert why in change.sentence
+
+
+def test_a_base_that_ran_fewer_tests_leaves_a_doubt_about_what_is_introduced():
+    told = compare(replace(CLEAN, tests=1), replace(BASE, tests=57))
+    assert "The base ran fewer tests (1 against 57)" in told.caveat
+    assert told.sentence.endswith(told.caveat)
+    assert compare(replace(CLEAN, tests=57), replace(BASE, tests=57)).caveat == ""
+    assert compare(CLEAN, replace(BASE, tests=57)).caveat == "", "nobody counted"
+    assert compare(replace(BASE, tests=1), replace(BASE, tests=57)).caveat == "", "nothing is introduced"
+
+
+@pytest.mark.parametrize(
+    ("after", "more"),
+    [
+        (Measure(2, 68097, 2), True),
+        (Measure(2, 68096, 3), True),
+        (Measure(3, 68096, 2), True),
+        (Measure(2, 68096, 2), False),
+        (Measure(9, 64, 9), False),
+        (None, False),
+    ],
+)
+def test_a_signature_grew_where_the_head_leaks_more_of_it(after, more):
+    assert grew(SignatureChange(POOL, Change.OTHER_BYTES, LEAK, after, "")) is more
 
 
 def test_what_the_head_suppresses_is_unknown_and_named_as_hidden():

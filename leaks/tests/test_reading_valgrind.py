@@ -379,7 +379,7 @@ def test_totals_are_summed_over_processes_and_the_last_check_of_each_counts():
 
 def test_lost_bytes_without_records_are_a_lost_report():
     facts = log(said(BANNER), said(dedent(SUMMARY).strip() + "\n" + NOT_FULL), said(END.replace("1", "0"))).facts
-    assert [(mark.kind, mark.number) for mark in facts.marks] == [(MarkKind.LOST_REPORT, 6)]
+    assert [mark.number for mark in facts.marks if mark.kind is MarkKind.LOST_REPORT] == [6]
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_lost_bytes_without_records_are_a_lost_report():
 def test_possibly_lost_bytes_count_where_no_records_were_asked_for(last, lost):
     rows = "LEAK SUMMARY:\n   definitely lost: 0 bytes in 0 blocks\n     possibly lost: 288 bytes in 1 blocks\n"
     marks = log(said(rows + last)).facts.marks
-    assert [mark.kind for mark in marks] == [MarkKind.LOST_REPORT] * lost
+    assert [mark.kind for mark in marks].count(MarkKind.LOST_REPORT) == lost
 
 
 def test_the_rows_of_a_summary_whose_title_is_lost_count():
@@ -402,7 +402,7 @@ def test_the_rows_of_a_summary_whose_title_is_lost_count():
 @pytest.mark.parametrize(("errors", "lost"), [("2 errors from 2 contexts", True), ("0 errors from 0 contexts", False)])
 def test_errors_that_are_counted_and_not_shown_are_lost_reports(errors, lost):
     marks = log(said(f"ERROR SUMMARY: {errors} (suppressed: 0 from 0)")).facts.marks
-    assert [mark.kind for mark in marks] == [MarkKind.LOST_REPORT] * lost
+    assert [mark.kind for mark in marks].count(MarkKind.LOST_REPORT) == lost
 
 
 @pytest.mark.parametrize(
