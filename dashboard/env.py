@@ -167,6 +167,8 @@ def log_lines(name: str) -> dict[str, Any]:
         "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["console"], "level": choice(name, "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
+        # A 400, 403 or 404 is an answer like another; Django writes a warning with a traceback of each.
+        "loggers": {"django.request": {"level": "ERROR"}},
     }
 
 

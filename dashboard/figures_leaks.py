@@ -12,6 +12,7 @@ Link = Callable[[str], str]
 
 SHORT = timedelta(days=4)  # below that the days alone say too little
 LEAST_AIR = timedelta(hours=1)
+LEGEND_BELOW = -0.24  # of the height of the picture: two lines of dates have room above it
 
 
 class Measured(NamedTuple):
@@ -42,7 +43,10 @@ def history(points: Sequence[HistoryPoint], link: Link) -> Figure:
         of_lane = [one for one in points if one.lane == lane]
         traces.append(_line(place, name, measured, [one for one in of_lane if one.main], link))
         traces.append(_beside(place, name, measured, [one for one in of_lane if not one.main], link))
-    return {"data": [trace for trace in traces if any(value is not None for value in trace["y"])], "layout": _layout(points, measures)}
+    return {
+        "data": [trace for trace in traces if any(value is not None for value in trace["y"])],
+        "layout": _layout(points, measures),
+    }
 
 
 def _beside(place: int, lane: str, measured: Measured, points: Sequence[HistoryPoint], link: Link) -> dict[str, Any]:
@@ -77,14 +81,17 @@ def _line(place: int, lane: str, measured: Measured, points: Sequence[HistoryPoi
 
 def _words(point: HistoryPoint, measured: Measured) -> str:
     value = None if point.amount is None else measured.value(point.amount)
-    said = word(point.reason or point.verdict) if value is None else measured.words(value)
+    unsaid = "hidden by a suppression" if point.hidden else word(point.reason or point.verdict)
+    said = unsaid if value is None else measured.words(value)
     where = "" if point.main else f" on {escaped(point.branch or 'no branch')}"
     return f"{said} at {escaped(point.sha[:9])}{where}"
 
 
 def _layout(points: Sequence[HistoryPoint], measures: Sequence[Measured]) -> dict[str, Any]:
     shown = layout(points[0].at.date(), points[-1].at.date(), "bytes" if BYTES in measures else "records")
-    shown["xaxis"].update(_span(points))
+    # A rotated date reaches into the legend; the day stands below the hour, where it changes.
+    shown["xaxis"].update({"tickangle": 0, **_span(points)})
+    shown["legend"]["y"] = LEGEND_BELOW
     shown["yaxis"].update({"rangemode": "tozero", "exponentformat": "none", **_ticks(points, measures)})
     if BYTES in measures:
         shown["yaxis2"] = {
@@ -105,7 +112,7 @@ def _span(points: Sequence[HistoryPoint]) -> dict[str, Any]:
     first, last = points[0].at, points[-1].at
     air = max((last - first) / 30, LEAST_AIR)
     shown: dict[str, Any] = {"range": [_moment(first - air), _moment(last + air)]}
-    return shown | ({"tickformat": "%-d %b %H:%M"} if last - first < SHORT else {})
+    return shown | ({"tickformat": "%H:%M\n%-d %b"} if last - first < SHORT else {})
 
 
 def _moment(at: datetime) -> str:

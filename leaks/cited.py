@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -12,7 +13,20 @@ from leaks.models import LaneOutcome, Log, Project, Signature
 MOST = 20
 LONGEST = 500
 LINE = re.compile(r"(?P<log>[^\s:]{1,64}):(?P<line>[1-9][0-9]{0,8})")
-is_address = URLValidator(schemes=["http", "https"])
+_with_dots = URLValidator(schemes=["http", "https"])
+# Within a company a host has often one word alone, and a tracker stands behind it.
+ONE_WORD_HOST = re.compile(
+    r"(?i)(?P<scheme>https?://)(?P<host>[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?P<rest>(?::[0-9]{1,5})?(?:[/?#].*)?)"
+)
+
+
+def is_address(text: str) -> None:
+    """Raises ValidationError. An address with a name or a password in it would be shown to all who can read."""
+    one_word = ONE_WORD_HOST.fullmatch(text)
+    _with_dots(f"{one_word['scheme']}{one_word['host']}.example{one_word['rest']}" if one_word else text)
+    parts = urlsplit(text)
+    if parts.username is not None or parts.password is not None:
+        raise ValidationError("An address with a name or a password in it is shown to everybody: leave those out.")
 
 
 def cited(project: Project, texts: Iterable[str]) -> list[str]:

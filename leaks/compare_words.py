@@ -1,10 +1,11 @@
 """What a comparison comes to, as an answer to "is it mine?", and which run would make two sides comparable."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from leaks.comparison import ONLY_UNKNOWN
-from leaks.rows.comparison import Compared
+from leaks.comparison import BASE_SILENT, ONLY_UNKNOWN, grew
+from leaks.rows.comparison import Compared, Measure, SignatureChange
 from leaks.words import Change, Comparison
 
 
@@ -28,21 +29,65 @@ ANSWERS = {
     Comparison.NOT_COMPARABLE: "Whether the head introduces anything is not known",
 }
 
+GREW = "No new signature, but {growth}"
+SIZES: Mapping[str, Callable[[Sequence[Measure]], int]] = {
+    "B": lambda rows: sum(row.bytes or 0 for row in rows),
+    "objects": lambda rows: sum(row.objects or 0 for row in rows),
+    "reports": lambda rows: sum(row.count for row in rows),
+}
+
 
 def answer(result: Compared) -> str:
     """One sentence without its end; counts are of signatures."""
     counts = Counter(change.change for change in result.changes)
     known = counts[Change.IDENTICAL] + counts[Change.OTHER_BYTES]
-    said = ANSWERS[result.result].format(
+    larger = growth(result.changes)
+    template = GREW if larger and result.result is Comparison.PRE_EXISTING else ANSWERS[result.result]
+    said = template.format(
         introduced=_signatures(counts[Change.INTRODUCED]),
         fixed=f"{_signatures(counts[Change.FIXED])} of the base {'is' if counts[Change.FIXED] == 1 else 'are'}",
+        growth=_grown(result.changes),
         known=f"{'its only signature is' if known == 1 else f'all of its {known:,} signatures are'}",
     )
-    if result.result is Comparison.PRE_EXISTING:
+    if result.result is Comparison.NOT_COMPARABLE:
+        return said
+    if not larger and result.result is Comparison.PRE_EXISTING:
         said += _to_the_byte(counts[Change.IDENTICAL], known)
-    if counts[Change.UNKNOWN] and result.result is not Comparison.NOT_COMPARABLE:
-        said += f"; of {_signatures(counts[Change.UNKNOWN])} of the base it could not have shown whether they are still there"
-    return said
+    if larger and result.result is not Comparison.PRE_EXISTING:
+        said += f"; {_grown(result.changes)}"
+    return "; ".join([said, *_left_open(result)])
+
+
+def _left_open(result: Compared) -> Iterator[str]:
+    unknown = Counter(one.base is None for one in result.changes if one.change is Change.UNKNOWN)
+    if result.caveat:
+        yield f"{result.caveat[0].lower()}{result.caveat[1:].rstrip('.')}"
+    if unknown[True]:
+        yield f"of {_signatures(unknown[True])} of the head the base could not have shown whether they were there before"
+    if unknown[False]:
+        yield f"of {_signatures(unknown[False])} of the base it could not have shown whether they are still there"
+
+
+def growth(changes: Sequence[SignatureChange]) -> str:
+    """What was there before and leaks more at the head, in all: exact bytes, else objects, else reports. Empty where nothing does."""
+    grown = [(one.base, one.head) for one in changes if one.base and one.head and grew(one)]
+    before, after = [one for one, _ in grown], [two for _, two in grown]
+    measured = ((unit, of(before), of(after)) for unit, of in SIZES.items())
+    return next((f"{_counted(one, unit)} → {_counted(two, unit)}" for unit, one, two in measured if two > one), "")
+
+
+def _counted(number: int, unit: str) -> str:
+    return f"{number:,} {unit.removesuffix('s') if number == 1 else unit}"
+
+
+def _grown(changes: Sequence[SignatureChange]) -> str:
+    return grown_words(sum(map(grew, changes)), growth(changes))
+
+
+def grown_words(number: int, larger: str, where: str = "") -> str:
+    """1 that was there before leaks more: 192 B → 320 B."""
+    were, leaks = ("was", "leaks") if number == 1 else ("were", "leak")
+    return f"{number:,} that {were} there before {leaks} more{where}: {larger}"
 
 
 def _signatures(number: int) -> str:
@@ -66,6 +111,7 @@ ADVICE = {
     "other_detectors": "A run of {head_lane} on {base} with the same detectors ({options}) would make it so.",
     "other_options": "A run of {head_lane} on {base} under the same options as the head ({options}) would make it so.",
     "findings_lost": "A run of {head_lane} on both commits whose reports all came through would make it so.",
+    BASE_SILENT: "A run of {head_lane} on {base} that runs its tests to their end and suppresses nothing of this would make it so.",
     ONLY_UNKNOWN: "A run of {head_lane} on {head} that runs all tests of the base to their end would make it so.",
 }
 

@@ -1,7 +1,9 @@
 """Comparing two sides leak by leak: a table, the first row that holds decides.
 
 Only sides that prove something can be compared, and only under the same detectors and detecting options. What the head could not have
-shown is unknown, never fixed: it died before the leak check, ran fewer tests, or suppresses it.
+shown is unknown, never fixed: it died before the leak check, ran fewer tests, or suppresses it. What the base could not have shown is
+unknown, never introduced: it hid it, or ended before. A change often brings the test that shows its own leak, so that a base with fewer
+tests only adds a caveat.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,12 +12,14 @@ from typing import NamedTuple
 from leaks.detecting import detecting_options, differences, ran_fewer_tests
 from leaks.folding import has_verdict, suppressed_total_grew
 from leaks.hiding import explaining
-from leaks.rows.comparison import Compared, Side, SignatureChange
+from leaks.rows.comparison import Compared, Measure, Side, SignatureChange
 from leaks.rows.facts import Judgement, LogFacts
 from leaks.situation import executed
 from leaks.words import Change, Comparison, Flag, Reason, Verdict
 
 ONLY_UNKNOWN = "only_unknown"  # nothing is proven, and still it is told what is unknown
+BASE_SILENT = "base_could_not_show"
+TOLD = frozenset({ONLY_UNKNOWN, BASE_SILENT})  # not comparable, and each signature still has its word
 
 
 class Pair(NamedTuple):
@@ -25,6 +29,10 @@ class Pair(NamedTuple):
 
     def any(self, *kinds: Change) -> bool:
         return any(change.change in kinds for change in self.changes)
+
+    @property
+    def base_silent(self) -> bool:
+        return any(change.change is Change.UNKNOWN and change.base is None for change in self.changes)
 
 
 class Row(NamedTuple):
@@ -45,14 +53,15 @@ def changes_between(base: Side, head: Side) -> tuple[SignatureChange, ...]:
 def _change(name: str, base: Side, head: Side) -> SignatureChange:
     before, after = base.signatures.get(name), head.signatures.get(name)
     change = _change_word(name, base, head)
-    sentence = why_unknown(name, base, head) if change is Change.UNKNOWN else CHANGE_SENTENCES[change]
+    why = why_not_introduced if before is None else why_unknown
+    sentence = why(name, base, head) if change is Change.UNKNOWN else CHANGE_SENTENCES[change]
     return SignatureChange(name, change, before, after, sentence)
 
 
 def _change_word(name: str, base: Side, head: Side) -> Change:
     before, after = base.signatures.get(name), head.signatures.get(name)
     if before is None:
-        return Change.INTRODUCED
+        return Change.UNKNOWN if why_not_introduced(name, base, head) else Change.INTRODUCED
     if after is None:
         return Change.FIXED if could_have_shown(name, base, head) else Change.UNKNOWN
     same = (before.bytes, before.objects, before.count) == (after.bytes, after.objects, after.count)
@@ -92,13 +101,45 @@ WHY_UNKNOWN: tuple[tuple[Callable[[str, Side, Side], bool], str], ...] = (
     ),
 )
 
+
+def why_not_introduced(name: str, base: Side, head: Side) -> str:
+    """Why the base could not have shown a signature of the head; empty where it could."""
+    return next((sentence for holds, sentence in WHY_NOT_INTRODUCED if holds(name, base, head)), "")
+
+
+WHY_NOT_INTRODUCED: tuple[tuple[Callable[[str, Side, Side], bool], str], ...] = (
+    (
+        lambda name, base, _head: name in base.hid,
+        "Found at the head; the base hid it: a suppression that its log says was used matches it.",
+    ),
+    (
+        lambda _name, base, _head: not base.tests_complete,
+        "Found at the head; the base ended before its tests were through.",
+    ),
+    (
+        lambda name, base, head: head.signatures[name].leak and not base.leak_check_done,
+        "Found at the head; the base ended before its leak check.",
+    ),
+)
+
 CHANGE_SENTENCES: Mapping[Change, str] = {
     Change.INTRODUCED: "Found at the head and not at the base.",
     Change.OTHER_BYTES: "Found on both sides, with other sizes or counts.",
     Change.FIXED: "Found at the base; the head would have shown it and did not.",
-    Change.UNKNOWN: "Found at the base; the head could not have shown it: it ended before, ran fewer tests, or suppresses it.",
+    Change.UNKNOWN: "Found on one side; the other could not have shown it: it ended before, ran fewer tests, or suppresses it.",
     Change.IDENTICAL: "Found on both sides, the same to the byte.",
 }
+
+
+def grew(change: SignatureChange) -> bool:
+    """Whether a signature of both sides leaks more at the head: more bytes, or as many in more objects or reports."""
+    if change.base is None or change.head is None:
+        return False
+    return _weight(change.head) > _weight(change.base)
+
+
+def _weight(measure: Measure) -> tuple[int, int, int]:
+    return measure.bytes or 0, measure.objects or 0, measure.count
 
 
 def _lost_its_findings(side: Side) -> bool:
@@ -108,8 +149,8 @@ def _lost_its_findings(side: Side) -> bool:
 def _suppressed_grew(p: Pair) -> bool:
     """By the tables that both runs printed, or because a rule of the head is known to match what the base found."""
     before = (p.base.suppressed_bytes, p.base.suppressed_count)
-    grew = suppressed_total_grew(before, (p.head.suppressed_bytes, p.head.suppressed_count))
-    return grew or bool(p.head.hides.keys() & p.base.signatures.keys())
+    more = suppressed_total_grew(before, (p.head.suppressed_bytes, p.head.suppressed_count))
+    return more or bool(p.head.hides.keys() & p.base.signatures.keys())
 
 
 # fmt: off
@@ -136,6 +177,8 @@ COMPARISONS: tuple[Row, ...] = (
         Comparison.NOT_COMPARABLE, "A side found something of which no report is left to compare."),
     Row("introduced", lambda p: p.any(Change.INTRODUCED), Comparison.NEW_FINDINGS,
         "The head shows findings that the base does not have."),
+    Row(BASE_SILENT, lambda p: p.base_silent, Comparison.NOT_COMPARABLE,
+        "The base could not have shown what the head found: it hid it, or ended before."),
     Row("suppressed_total_grew", _suppressed_grew, Comparison.SUPPRESSED_TOTAL_GREW,
         "Nothing new is shown, and suppressions hide more at the head than at the base."),
     Row("fixed", lambda p: p.any(Change.FIXED), Comparison.FIXED,
@@ -154,11 +197,20 @@ def compare(base: Side, head: Side) -> Compared:
     pair = Pair(base, head, changes_between(base, head))
     row = next(row for row in COMPARISONS if row.holds(pair))
     if row.result is not Comparison.NOT_COMPARABLE:
-        return Compared(row.result, row.rule, row.sentence, pair.changes, hidden_between(pair))
+        doubt = caveat(pair)
+        said = f"{row.sentence} {doubt}".rstrip()
+        return Compared(row.result, row.rule, said, pair.changes, hidden_between(pair), caveat=doubt)
     apart = differences(base, head)
-    if row.rule != ONLY_UNKNOWN:
+    if row.rule not in TOLD:
         return Compared(row.result, row.rule, row.sentence, differences=apart)
     return Compared(row.result, row.rule, row.sentence, pair.changes, hidden_between(pair), apart)
+
+
+def caveat(pair: Pair) -> str:
+    """What is introduced may only be shown by a test that the base did not run; which test shows it, the logs seldom tell."""
+    if not (pair.any(Change.INTRODUCED) and ran_fewer_tests(pair.head, pair.base)):
+        return ""
+    return f"The base ran fewer tests ({pair.base.tests:,} against {pair.head.tests:,}): what only they show may have been there before."
 
 
 def hidden_between(pair: Pair) -> tuple[str, ...]:

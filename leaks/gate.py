@@ -9,6 +9,7 @@ from typing import NamedTuple
 from leaks.comparison import could_have_shown
 from leaks.detecting import as_wide, option_differences, ran_fewer_tests, suppression_differences
 from leaks.folding import suppressed_total_grew
+from leaks.gate_words import why_no_proof, why_not_before
 from leaks.rows.comparison import Difference, Side
 from leaks.rows.gate import Gated
 from leaks.words import Flag, GateReason, GateResult, Reason, Verdict
@@ -20,10 +21,11 @@ UNPROVEN = frozenset({Verdict.NO_VERDICT, Verdict.BLINDED})
 class Proof(NamedTuple):
     """The facts that the table asks for.
 
-    `masked`: BEFORE exited with 0 over its finding, so that no lane was red. `untested`: BEFORE ran no test. `stated`: a signature is stated,
-    or BEFORE shows one. `stated_shown`: BEFORE shows all that are stated. `remains`: AFTER shows a signature of BEFORE, or has lost its reports.
-    `suppressed`: AFTER hides more than BEFORE, or a rule of it matches what is stated. `could_show`: AFTER would show what is stated if it
-    were still there. `as_wide`: AFTER looked for as much as BEFORE, and suppresses no more.
+    `masked`: BEFORE exited with 0 over its finding, so that no lane was red. `untested`: BEFORE ran no test, or nobody counted them.
+    `stated`: a signature is stated, or BEFORE shows one. `stated_shown`: BEFORE shows all that are stated. `remains`: AFTER shows a
+    signature of BEFORE, or has lost its reports. `suppressed`: AFTER hides more than BEFORE, or a rule of it matches what is stated.
+    `could_show`: AFTER would show what is stated if it were still there. `as_wide`: AFTER looked for as much as BEFORE, and suppresses
+    no more.
     """
 
     same_lane: bool
@@ -92,7 +94,16 @@ def gate(before: Side, after: Side, signatures: Iterable[str] = ()) -> Gated:
     stated = tuple(sorted(set(signatures))) or tuple(sorted(before.signatures))
     row = deciding_row(proof_of(before, after, stated))
     apart = () if as_wide(before, after) else differences_between(before, after)
-    return Gated(result_of(row.reason), row.reason, row.sentence, stated, apart)
+    return Gated(result_of(row.reason), row.reason, sentence_of(row, before, after), stated, apart)
+
+
+def sentence_of(row: Row, before: Side, after: Side) -> str:
+    """That of the row, or where it could mean several things the one that holds, with its numbers."""
+    if row.reason is GateReason.AFTER_NO_VERDICT:
+        return why_no_proof(before, after) or row.sentence
+    if row.reason is GateReason.BEFORE_NO_VERDICT:
+        return why_not_before(before, after) or row.sentence
+    return row.sentence
 
 
 def differences_between(before: Side, after: Side) -> tuple[Difference, ...]:
@@ -119,7 +130,7 @@ def proof_of(before: Side, after: Side, stated: tuple[str, ...]) -> Proof:
         same_lane=before.lane == after.lane,
         before=before.verdict,
         masked=Flag.EXIT_MASKED in before.flags,
-        untested=before.tests == 0,
+        untested=before.tests == 0 or nobody_counted(before, after, stated),
         stated=bool(stated),
         stated_shown=shown >= set(stated),
         after=after.verdict,
@@ -134,6 +145,15 @@ def proof_of(before: Side, after: Side, stated: tuple[str, ...]) -> Proof:
         and all(could_have_shown(name, before, after) for name in stated if name in shown),
         as_wide=as_wide(before, after),
     )
+
+
+def nobody_counted(before: Side, after: Side, stated: Iterable[str]) -> bool:
+    """A leak needs no test to be found, so that tests which only the run after counted may be other ones.
+
+    Any other finding stands in the code that ran, and often ends the tests before their count.
+    """
+    known = [before.signatures[name] for name in stated if name in before.signatures]
+    return before.tests is None and after.tests is not None and bool(known) and all(one.leak for one in known)
 
 
 def _hides_more(before: Side, after: Side) -> bool:

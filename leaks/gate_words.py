@@ -1,8 +1,10 @@
-"""What to do next for each answer of the red-first gate."""
+"""What the red-first gate says of two runs with their own numbers, and what to do next for each of its answers."""
 
 from collections.abc import Mapping
 
-from leaks.words import GateReason
+from leaks.detecting import ran_fewer_tests
+from leaks.rows.comparison import Side
+from leaks.words import GateReason, Verdict
 
 NOT_YET = "No run after the one before has a verdict yet, so nothing shows the fix."
 
@@ -21,3 +23,34 @@ NEXT: Mapping[GateReason, str] = {
     GateReason.OPTIONS_DIFFER: "Run the lane on the commit with the fix with the options, detectors and suppressions of the run before.",
     GateReason.LANE_DIFFERS: "Run the lane of the run before on the commit with the fix.",
 }
+
+
+def why_no_proof(before: Side, after: Side) -> str:
+    """What keeps a run without findings from proving the fix; empty where only the table's sentence fits."""
+    if after.verdict is not Verdict.CLEAN:
+        return f"The run after is not clean but {_ended(after)}, so that it does not prove the fix."
+    if after.cut:
+        return "The log of the run after is cut off, so that what is missing in it does not prove the fix."
+    if ran_fewer_tests(before, after):
+        return f"The run after ran {_tests(after)}, the run before {_tests(before)}: fewer tests do not prove the fix."
+    if not after.tests_complete:
+        return f"The tests of the run after did not reach their end ({_tests(after)} counted), so that it does not prove the fix."
+    return ""
+
+
+def why_not_before(before: Side, after: Side) -> str:
+    if before.verdict is not Verdict.FINDINGS:
+        return f"The run before proved nothing: it is {_ended(before)}."
+    if before.tests == 0:
+        return "The run before executed no test."
+    return f"Nobody counted the tests of the run before, while the run after ran {_tests(after)}: whether the same tests ran is not known."
+
+
+def _ended(side: Side) -> str:
+    return (f"{side.verdict}: {side.reason}" if side.reason else side.verdict.value).replace("_", " ")
+
+
+def _tests(side: Side) -> str:
+    return (
+        "an unknown number of tests" if side.tests is None else f"{side.tests:,} test{'' if side.tests == 1 else 's'}"
+    )

@@ -36,7 +36,7 @@ def _bytes(line: Slope) -> str:
 
 def _range(fit: Fit) -> str:
     where = fit.lanes[0] if len(fit.lanes) == 1 else f"{len(fit.lanes)} lanes taken together"
-    return f"from {figure(fit.least)} to {figure(fit.most)} in {fit.runs:,} runs of {where}"
+    return f"from {figure(fit.least)} to {figure(fit.most)} in {_counted(fit.runs, 'run')} of {where}"
 
 
 def figure(value: float) -> str:
@@ -59,7 +59,12 @@ def how_to_measure(points: Iterable[Point]) -> str:
 def steady_sentence(steady: Steady) -> str:
     """Over commits: only runs that show it are spoken of, and they are counted."""
     amount = f"{steady.least:,} bytes" if steady.flat else f"{steady.least:,} to {steady.most:,} bytes"
-    return f"{amount} in {steady.runs:,} runs that show it, on {steady.commits:,} commits"
+    shows = f"{_counted(steady.runs, 'run')} that {'shows' if steady.runs == 1 else 'show'} it"
+    return f"{amount} in {shows}, on {_counted(steady.commits, 'commit')}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def why_flat(grown: Grown, steady: Steady | None) -> str:

@@ -23,6 +23,10 @@ CHECKOUT = re.compile(
 )
 BEFORE_A_FILE = re.compile(r"^(?:[A-Za-z]:)?(?:\.{0,2}/)*")
 COMMENT = re.compile(r"(?:^|\s)#.*$")
+# GitLab's: [Documentation], ^[Optional], [Reviewed by two][2] @default.
+SECTION = re.compile(r"\^?\[[^\[\]]{1,200}\](?:\[[0-9]{1,3}\])?(?:\s.*)?")
+BLANK = re.compile(r"(?<!\\)\s+")
+OWNER = re.compile(r"@\S+|[^\s@]+@\S+")
 
 
 class Fault(NamedTuple):
@@ -59,7 +63,7 @@ class CodeOwnersFile:
 
     def _read(self, number: int, line: str) -> None:
         # A section of GitLab's: its lines count, as all others do.
-        if not line or line.startswith(("[", "^[")):
+        if not line or SECTION.fullmatch(line):
             return
         why = _refused(line)
         pattern, owners = ("", ()) if why else _parse(line)
@@ -75,7 +79,12 @@ def _refused(line: str) -> str:
     """What GitHub does not read either."""
     if len(line) > LONGEST_LINE:
         return f"longer than {LONGEST_LINE:,} characters"
-    return "a pattern cannot begin with “!”" if line.startswith("!") else ""
+    if line.startswith("!"):
+        return "a pattern cannot begin with “!”"
+    if line.startswith(("[", "^[")):
+        return "a section is written [Name]"
+    strange = [word for word in BLANK.split(line)[1:] if not OWNER.fullmatch(word)]
+    return f"“{strange[0][:60]}” is no owner: @name, @org/team or a mail address" if strange else ""
 
 
 def _parse(line: str) -> tuple[str, tuple[str, ...]]:

@@ -196,7 +196,8 @@ def _unknown_word(field: Token, value: Token) -> SearchError:
     better = closest(name, NAMES)
     hint = "" if better else ' To search for it as text, put it into quotes: "…".'
     shown = f"{better}:{value}" if better else ""
-    return SearchError(f"There is no word {name}:.{hint}", *_span(field), allowed=NAMES, instead=shown)
+    span = _span(field, value if better else None)  # what was meant takes the place of all of it
+    return SearchError(f"There is no word {name}:.{hint}", *span, allowed=NAMES, instead=shown)
 
 
 BARE = re.compile(r"(?:^|[\s(-])([A-Za-z][A-Za-z_-]{0,60}:)$")

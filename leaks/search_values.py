@@ -116,6 +116,8 @@ def _range(word: Word, low: str, high: str, read: "Reader") -> tuple[Bound, ...]
     found = tuple(Bound(operator, _read(word, end, read)) for operator, end in ends if end)
     if not found or len({type(bound.value) for bound in found}) > 1:
         raise _unread(word, f"{low}..{high}")
+    if len(found) > 1 and found[0].value > found[1].value:  # type: ignore[operator]  # they are of one type
+        raise BadValue(f"“{low}..{high}” ends below its start: nothing is in it.", f"{high}..{low}")
     return found
 
 

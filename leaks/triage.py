@@ -169,7 +169,7 @@ def _address(url: str) -> str:
     try:
         is_address(url)
     except ValidationError:
-        raise BadSubmission("That is no web address.", field="issue_url") from None
+        raise BadSubmission("That is no web address, or has a name or a password in it.", field="issue_url") from None
     if len(url) > LONGEST:
         raise BadSubmission(f"An address has {LONGEST} characters at most.", field="issue_url")
     return url

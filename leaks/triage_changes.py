@@ -81,7 +81,7 @@ def change(
     """In a transaction that holds the project."""
     names = list(dict.fromkeys(public_ids))
     if not names or len(names) > MOST_AT_ONCE:
-        raise BadSubmission(f"Choose between 1 and {MOST_AT_ONCE} signatures.", field="ids")
+        raise BadSubmission(f"Choose between 1 and {MOST_AT_ONCE} signatures.", field="expected")
     rows = locked_rows(project, names)
     _refuse(project, names, rows, wanted, expected)
     differing = [rows[name] for name in names if wanted.seen(rows[name]) != wanted.value or wanted.details(rows[name])]

@@ -43,6 +43,7 @@ SIDES: Mapping[str, tuple[Side, Side]] = {
     "other_options": (RED, replace(RED, options=OFF)),
     "findings_lost": (replace(RED, signatures={}), RED),
     "introduced": (RED, replace(RED, signatures=LEAK_A | LEAK_B)),
+    "base_could_not_show": (replace(GREEN, suppressed_bytes=64, suppressed_count=1, hid=frozenset(LEAK_A)), RED),
     "suppressed_total_grew": (RED, replace(GREEN, suppressed_bytes=64, suppressed_count=1)),
     "fixed": (RED, GREEN),
     "pre_existing": (RED, replace(RED, signatures={"LKS-A": Measure(1, 128, 2)})),

@@ -23,7 +23,7 @@ class FaultyLine(Schema):
     why: str
 
 
-class Owners(Schema):
+class CodeOwnersText(Schema):
     """`faults`: lines that say nothing, and are passed over as GitHub passes over them."""
 
     codeowners: str
@@ -35,7 +35,7 @@ class NewOwners(Schema):
     reason: str = Field("", max_length=500, description="why; stands in the journal")
 
 
-ANSWERS: dict[Any, Any] = {200: Owners, frozenset({400, 401, 403, 404, 409, 422, 503}): Problem}
+ANSWERS: dict[Any, Any] = {200: CodeOwnersText, frozenset({400, 401, 403, 404, 409, 422, 503}): Problem}
 
 
 @router.get("/projects/{slug}/codeowners", response=ANSWERS, auth=Reads())

@@ -11,6 +11,7 @@ from dashboard.access import project_to_follow
 from dashboard.api.auth import Reads
 from dashboard.api.problems import Problem
 from dashboard.exports import statement
+from leaks.errors import BadSubmission
 from leaks.queries.compare import compare_page
 from leaks.queries.pull_page import pull_page
 from leaks.rows.compare_pages import ChangeGroup, ComparePage, Counts, LaneAnswer, PullPage, ShownSide
@@ -32,7 +33,10 @@ TAKES = {
 
 
 class CompareAnswer(Schema):
-    """`result` is empty where a side is `missing`, or where `lanes` has an answer each. `markdown` is the statement to paste."""
+    """`result` is empty where no control run is known (`missing` says more), or where `lanes` has an answer each.
+
+    `markdown` is the statement to paste.
+    """
 
     result: str
     answer: str
@@ -52,11 +56,13 @@ class CompareAnswer(Schema):
     markdown: str
 
 
-@router.get("/projects/{slug}/compare", response={200: CompareAnswer, ERRORS: Problem}, openapi_extra=TAKES)
+@router.get("/projects/{slug}/compare", response={200: CompareAnswer, ERRORS | {422}: Problem}, openapi_extra=TAKES)
 def compare(request: HttpRequest, slug: str) -> Any:
     """Two sides, signature by signature. It refuses to exonerate where they cannot be compared, and says in what they differ."""
     project, given = project_to_follow(request, slug), params_leaks.compare_params(request.GET)
     rows = compare_page(project, given.base, given.head, given.lane)
+    if rows.missing and (given.base or rows.head is None):
+        raise BadSubmission(rows.missing)
     return _answer(rows, statement.render(rows, slug, _address(request)))
 
 

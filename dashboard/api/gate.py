@@ -32,7 +32,7 @@ PARAMETERS = {
 PROOF_PARAMETERS = {
     "signature": "public id; empty: all that the run before shows",
     "before": "commit, run or CI run that is red; empty: where the signature was seen last",
-    "after": "commit, run or CI run with the fix; empty: the newest run with a verdict on the branch",
+    "after": "commit, run or CI run with the fix; empty: the newest later commit of the branch with a verdict",
     "lane": "name of the lane, where a commit has several",
     "branch": "where to look for a run after; empty: the default branch",
 }
@@ -49,7 +49,7 @@ def _takes(parameters: dict[str, str]) -> dict[str, Any]:
     }
 
 
-class GateSignature(Schema):
+class NewGateSignature(Schema):
     """`fails` is false where somebody accepted it: intended, third party, or the lane's canary."""
 
     id: str
@@ -62,7 +62,7 @@ class GateSignature(Schema):
     page: str
 
 
-class GateAnswer(Schema):
+class NewGateAnswer(Schema):
     """`result`: pending (ask again), not_comparable (`sentence` says why), new (`failing` of them fail), nothing_new."""
 
     result: str
@@ -71,13 +71,13 @@ class GateAnswer(Schema):
     base: OutcomeRef | None
     chosen_by: str
     failing: int
-    new: list[GateSignature]
+    new: list[NewGateSignature]
     more: int
 
 
 @router.get(
     "/projects/{slug}/gate/new",
-    response={200: GateAnswer, frozenset({400, 401, 403, 404, 422}): Problem},
+    response={200: NewGateAnswer, frozenset({400, 401, 403, 404, 422}): Problem},
     openapi_extra=_takes(PARAMETERS),
 )
 def gate_new(request: HttpRequest, slug: str) -> Any:
@@ -113,8 +113,8 @@ def gate_open_cases(request: HttpRequest, slug: str) -> Any:
     return list(case_rows(project, list(open_cases(project)[:CASES])))
 
 
-def _answer(found: NewFindings, new: list[GateSignature]) -> GateAnswer:
-    return GateAnswer(
+def _answer(found: NewFindings, new: list[NewGateSignature]) -> NewGateAnswer:
+    return NewGateAnswer(
         result=found.result,
         sentence=found.sentence,
         head=found.head,
@@ -126,8 +126,8 @@ def _answer(found: NewFindings, new: list[GateSignature]) -> GateAnswer:
     )
 
 
-def _signature(request: HttpRequest, slug: str, one: NewSignature) -> GateSignature:
-    return GateSignature(
+def _signature(request: HttpRequest, slug: str, one: NewSignature) -> NewGateSignature:
+    return NewGateSignature(
         id=one.public_id,
         title=one.title,
         kind=one.kind,

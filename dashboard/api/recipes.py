@@ -32,7 +32,7 @@ class Acceptance(Functions):
     version: int = Field(description="the version that the proposals were made for")
 
 
-class Why(Schema):
+class SigningReason(Schema):
     reason: str = Field(max_length=500, description="why; stands in the journal")
 
 
@@ -64,14 +64,14 @@ def accept(request: HttpRequest, slug: str, body: Acceptance) -> Any:
 
 
 @router.post("/projects/{slug}/resign", response=_answers(ResignLine, 202), auth=People())
-def sign_again(request: HttpRequest, slug: str, body: Why) -> Any:
+def sign_again(request: HttpRequest, slug: str, body: SigningReason) -> Any:
     """Sign all of history again with the version in force."""
     project = _project(request, slug)
     return _begun(project, resign.ask(project, _person(request), body.reason).pk)
 
 
 @router.post("/projects/{slug}/resign/undo", response=_answers(ResignLine, 202), auth=People())
-def undo(request: HttpRequest, slug: str, body: Why) -> Any:
+def undo(request: HttpRequest, slug: str, body: SigningReason) -> Any:
     """Undo the last re-sign; the version before it comes into force again."""
     project = _project(request, slug)
     return _begun(project, resign.ask_undo(project, _person(request), body.reason).pk)

@@ -1,8 +1,10 @@
 """The list of signatures, as its page shows it: searched, sorted, paged, whole as CSV and JSON; and what helps to write a search."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router, Schema
 
@@ -23,6 +25,7 @@ from leaks.search_parse import SearchError
 
 router = Router(tags=["signatures"], auth=Reads())
 HEAD = "X-Journal-Head"
+PLACE = re.compile(r"LKS-[0-9A-Za-z-]{1,36}")
 
 PARAMETERS = {
     "q": "a search; docs/search.md has its words",
@@ -64,6 +67,8 @@ def _takes(parameters: dict[str, str]) -> dict[str, Any]:
 def list_signatures(request: HttpRequest, slug: str) -> Any:
     """Signatures, one page: search and sort as on the page. `lane`, `kind`, `own` and `state` still do what they did beside `q`."""
     project, wanted = project_for(request, slug), params_leaks.signature_filter(request.GET)
+    if wanted.after and not PLACE.fullmatch(wanted.after):
+        raise BadRequest("after is no place in this list; take it from `next` of the page before.")
     try:
         return signature_list(project, wanted)
     except SearchError as error:

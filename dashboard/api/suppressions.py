@@ -66,11 +66,11 @@ class EditBody(ProposalBody):
     revision: int = Field(description="the one that was read; another one is a conflict")
 
 
-class Why(Schema):
+class RuleReason(Schema):
     reason: str = Field(max_length=20_000, description="stands in the journal")
 
 
-class Decided(Why):
+class Decided(RuleReason):
     revision: int = Field(description="the one that was read; another one is a conflict")
 
 
@@ -225,14 +225,14 @@ def reject(request: HttpRequest, slug: str, public_id: str, body: Decided) -> An
 
 
 @router.post("/projects/{slug}/suppressions/{public_id}/withdraw", response=_answers(SuppressionRow), auth=People())
-def withdraw(request: HttpRequest, slug: str, public_id: str, body: Why) -> Any:
+def withdraw(request: HttpRequest, slug: str, public_id: str, body: RuleReason) -> Any:
     """Take one's own proposal back."""
     project = project_for(request, slug)
     return _row(project, review.withdraw(_found(project, public_id), _person(request), reason=body.reason))
 
 
 @router.post("/projects/{slug}/suppressions/{public_id}/revoke", response=_answers(SuppressionRow), auth=People())
-def revoke(request: HttpRequest, slug: str, public_id: str, body: Why) -> Any:
+def revoke(request: HttpRequest, slug: str, public_id: str, body: RuleReason) -> Any:
     """End an approved rule before its day. The role approver."""
     project = project_for(request, slug)
     return _row(project, review.revoke(_found(project, public_id), _person(request), reason=body.reason))

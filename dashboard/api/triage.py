@@ -22,6 +22,7 @@ from leaks.models import Project, Signature
 from leaks.queries.merge_preview import merge_preview
 from leaks.queries.rule_preview import rule_preview, rules
 from leaks.queries.split_preview import split_preview
+from leaks.queries.tombstone import tombstone_page
 from leaks.rows.key_moves import MergePreview, RulePreview, RuleRow, SplitPreview
 from leaks.rule_changes import end_rule, make_rule
 from leaks.split_signatures import split
@@ -51,7 +52,7 @@ class States(Why):
     expected: dict[str, str] = Field(description="id → the state that the person saw; names the signatures to change")
 
 
-class Owners(Schema):
+class OwnerChange(Schema):
     owner: str = Field(max_length=150, description="username of a member; empty: nobody")
     reason: str = Field("", max_length=10_000)
     expected: dict[str, str] = Field(
@@ -137,7 +138,7 @@ def set_states(request: HttpRequest, slug: str, body: States) -> Any:
 
 
 @router.post("/projects/{slug}/signatures/owners", response=_answers(Done))
-def set_owners(request: HttpRequest, slug: str, body: Owners) -> Any:
+def set_owners(request: HttpRequest, slug: str, body: OwnerChange) -> Any:
     """Give signatures an owner, or take it away."""
     project, ids = _project(request, slug), list(body.expected)
     try:
@@ -226,10 +227,15 @@ def elsewhere(request: HttpRequest, slug: str, one: Signature) -> HttpResponse |
         headers = {"Location": request.build_absolute_uri(address), "Cache-Control": "no-store"}
         return HttpResponse(status=308, headers=headers)
     if one.gone_at is not None:
-        raise HttpError(
-            410, f"Nothing leads to {one.public_id} any more: its keys went elsewhere. The journal says where."
-        )
+        raise HttpError(410, _gone(one))
     return None
+
+
+def _gone(one: Signature) -> str:
+    """As its page says it."""
+    went_to = tombstone_page(one.project, one).went_to
+    where = f"what led to it leads to {', '.join(went_to)} now" if went_to else "its keys went elsewhere"
+    return f"Nothing leads to {one.public_id} any more: {where}. Its page has the journal."
 
 
 def _project(request: HttpRequest, slug: str) -> Project:

@@ -19,7 +19,7 @@ from workers.send import hint_marks
 router = Router(tags=["what was proved"], auth=People())
 
 
-class Why(Schema):
+class WithdrawalReason(Schema):
     reason: str = Field(max_length=LONGEST_REASON, description="why; stands in the journal")
 
 
@@ -36,14 +36,14 @@ ANSWERS: dict[Any, Any] = {200: Withdrawal, frozenset({400, 401, 403, 404, 409, 
 
 
 @router.post("/projects/{slug}/outcomes/{public_id}/withdraw", response=ANSWERS)
-def withdraw_outcome(request: HttpRequest, slug: str, public_id: str, body: Why) -> Any:
+def withdraw_outcome(request: HttpRequest, slug: str, public_id: str, body: WithdrawalReason) -> Any:
     """Strike an outcome out: it is counted nowhere until it is restored."""
     one = _outcome(request, slug, public_id)
     return _done(one, withdraw(one, cast("AbstractBaseUser", request.user), body.reason))
 
 
 @router.post("/projects/{slug}/outcomes/{public_id}/restore", response=ANSWERS)
-def restore_outcome(request: HttpRequest, slug: str, public_id: str, body: Why) -> Any:
+def restore_outcome(request: HttpRequest, slug: str, public_id: str, body: WithdrawalReason) -> Any:
     """Let an outcome count again, as if it had never been withdrawn."""
     one = _outcome(request, slug, public_id)
     return _done(one, restore(one, cast("AbstractBaseUser", request.user), body.reason))

@@ -14,28 +14,34 @@ LOOKS: dict[str, tuple[Verdict, str]] = {
     Comparison.PRE_EXISTING: (Verdict.CLEAN, "✓ introduces nothing, {known} before"),
     Comparison.NO_FINDINGS: (Verdict.CLEAN, "✓ introduces nothing"),
 }
+# In the place of a green one: no new signature, and one that was there before leaks more.
+GREW = (Verdict.UNEXPLAINED, "▲ no new signature, {grew} grew")
 
 
-def message_of(word: str, introduced: int, fixed: int, known: int) -> str:
+def look_of(word: str, grew: int = 0) -> tuple[Verdict, str]:
     """An empty word is a comparison that could not be made."""
-    _, said = LOOKS[word or Comparison.NOT_COMPARABLE]
-    return said.format(introduced=introduced, fixed=fixed, known=known)
+    look = LOOKS[word or Comparison.NOT_COMPARABLE]
+    return GREW if grew and look[0] is Verdict.CLEAN else look
 
 
-def svg(label: str, word: str, message: str, where: str) -> str:
-    return draw(label, message, LOOKS[word or Comparison.NOT_COMPARABLE][0], where)
+def message_of(word: str, introduced: int, fixed: int, known: int, grew: int = 0) -> str:
+    return look_of(word, grew)[1].format(introduced=introduced, fixed=fixed, known=known, grew=f"{grew:,}")
 
 
-def document(label: str, word: str, message: str, page: str) -> dict[str, Any]:
+def svg(label: str, word: str, message: str, where: str, grew: int = 0) -> str:
+    return draw(label, message, look_of(word, grew)[0], where)
+
+
+def document(label: str, word: str, message: str, page: str, grew: int = 0) -> dict[str, Any]:
     """The JSON twin: the fields of a shields.io endpoint, the word and the page."""
     shown = word or Comparison.NOT_COMPARABLE.value
-    colour = COLOURS[LOOKS[shown][0]].removeprefix("#")
+    verdict, _ = look_of(word, grew)
     return {
         "schemaVersion": 1,
         "label": label,
         "message": message,
-        "color": colour,
-        "isError": LOOKS[shown][0] is not Verdict.CLEAN,
+        "color": COLOURS[verdict].removeprefix("#"),
+        "isError": verdict is not Verdict.CLEAN,
         "result": shown,
         "page": page,
     }

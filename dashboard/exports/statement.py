@@ -76,7 +76,7 @@ def _amount(amount: Amount | None) -> str:
         return "not shown"
     if amount.bytes is None:
         return f"{amount.count:,} report{'' if amount.count == 1 else 's'}"
-    return f"{amount.bytes:,} bytes in {amount.objects or 0:,}"
+    return f"{amount.bytes:,} byte{'' if amount.bytes == 1 else 's'} in {amount.objects or 0:,}"
 
 
 def _foot(page: ComparePage) -> Iterator[str]:

@@ -23,6 +23,7 @@ class Shown(NamedTuple):
     message: str
     where: str
     page: str
+    grew: int = 0
 
 
 @require_safe
@@ -79,23 +80,24 @@ def _total(lanes: tuple[LaneAnswer, ...]) -> Counts:
         other_bytes=sum(one.other_bytes for one in counts),
         fixed=sum(one.fixed for one in counts),
         identical=sum(one.identical for one in counts),
+        grew=sum(one.grew for one in counts),
     )
 
 
 def _shown(label: str, word: str, counts: Counts, where: str, address: str) -> Shown:
-    message = compare_badge.message_of(word, counts.introduced, counts.fixed, counts.pre_existing)
-    return Shown(label, word, message, where, address)
+    message = compare_badge.message_of(word, counts.introduced, counts.fixed, counts.pre_existing, counts.grew)
+    return Shown(label, word, message, where, address, counts.grew)
 
 
 def _svg(request: HttpRequest, project: Project | None, shown: Shown | None) -> HttpResponseBase:
     if shown is None:
         return kept(request, HttpResponse(badge.unknown(), content_type=IMAGE, status=404), None)
-    drawn = compare_badge.svg(shown.label, shown.word, shown.message, shown.where)
+    drawn = compare_badge.svg(shown.label, shown.word, shown.message, shown.where, shown.grew)
     return kept(request, HttpResponse(drawn, content_type=IMAGE), project)
 
 
 def _json(request: HttpRequest, project: Project | None, shown: Shown | None) -> HttpResponseBase:
     if shown is None:
         return kept(request, JsonResponse({"schemaVersion": 1, "message": badge.UNKNOWN}, status=404), None)
-    content = compare_badge.document(shown.label, shown.word, shown.message, shown.page)
+    content = compare_badge.document(shown.label, shown.word, shown.message, shown.page, shown.grew)
     return kept(request, JsonResponse(content), project)

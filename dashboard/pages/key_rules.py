@@ -32,7 +32,12 @@ def key_rules(request: HttpRequest, slug: str) -> HttpResponse:
             form.refuse(error)
         else:
             hint_marks()
-            done(request, project, f"The rule is in force; it moved {made.keys} keys to {made.into}.", made.sequence)
+            done(
+                request,
+                project,
+                f"The rule is in force; it moved {made.keys} {'key' if made.keys == 1 else 'keys'} to {made.into}.",
+                made.sequence,
+            )
             return redirect("signature", slug, made.into)
     preview, wrong = _preview(project, asked)
     shown = {"asked": asked, "preview": preview, "wrong": wrong, "rules": rules(project), "form": form or ConfirmForm()}

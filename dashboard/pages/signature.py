@@ -21,7 +21,11 @@ from leaks.words import MemberRole
 @require_safe
 def signature(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
     project = project_for(request, slug)
-    one = signature_of(project, public_id)
+    one = queries.find(project, public_id)
+    if one is None and queries.find(project, public_id.upper()) is not None:
+        return redirect("signature", slug, public_id.upper())
+    if one is None:
+        raise Http404(f"{project.name} has no signature {public_id!r}.")
     if one.merged_into is not None:
         return redirect("signature", slug, root_of(one).public_id)
     if one.gone_at is not None:

@@ -7,11 +7,13 @@ from dashboard.api.root import api
 
 def models():
     """What each operation takes and gives."""
-    for _, router in api._routers:  # noqa: SLF001 - ninja offers no other way to its operations
+    for _, router in api._routers:  # ninja offers no other way to its operations
         for view in router.path_operations.values():
             for operation in view.operations:
                 yield from operation.models
-                yield from (model for model in operation.response_models.values() if hasattr(model, "model_json_schema"))
+                yield from (
+                    model for model in operation.response_models.values() if hasattr(model, "model_json_schema")
+                )
 
 
 def test_no_two_schemas_share_a_name_and_differ_in_their_fields() -> None:

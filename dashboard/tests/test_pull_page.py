@@ -66,6 +66,7 @@ def test_what_leaks_more_than_before_is_not_exonerated(client, project):
     assert rows.answer in text(client)
     compared = compare_page(project, "", HEAD, "asan")
     assert compared.answer == "No new signature, but 1 that was there before leaks more: 192 B → 320 B."
+    assert " 1 that was there before leaks more: 192 B → 320 B. Signatures: 1" in compared.statement
     assert "leaks more: 192 B → 320 B" in statement.render(compared, "engine", address)
     assert words(badge(client, "pull/7.svg")) == ["leaks of #7", "▲ no new signature, 1 grew"]
     assert words(badge(client, f"{HEAD}.svg", lane="asan"))[1] == "▲ no new signature, 1 grew"
@@ -95,7 +96,9 @@ def test_a_used_suppression_of_the_base_that_matches_something_else_hides_nothin
 def test_a_base_that_ran_fewer_tests_leaves_a_doubt(project):
     both(project, base=up.doctest(1))
     rows = pull_page(project, 7)
-    assert rows.answer.startswith("Yes: it introduces 1 signature in asan; in asan the base ran fewer tests (1 against 57)")
+    assert rows.answer.startswith(
+        "Yes: it introduces 1 signature in asan; in asan the base ran fewer tests (1 against 57)"
+    )
 
 
 def test_the_run_that_decides_is_the_one_of_the_page_of_the_commit(project):
@@ -170,6 +173,12 @@ def test_only_the_newest_commit_counts(project):
     pull(project, up.leaking(), commit=up.sha("c"), hours=4, parent=HEAD)
     rows = pull_page(project, 7)
     assert (rows.sha, rows.earlier) == (up.sha("c"), 1)
+
+
+def test_the_overview_leads_to_the_pull_request(client, project):
+    both(project)
+    shown = client.get(reverse("overview", args=["engine"])).content.decode()
+    assert '<a href="/p/engine/pull/7/">pull request 7</a>' in shown
 
 
 def test_an_unknown_number_gets_a_page_that_helps(client, project):

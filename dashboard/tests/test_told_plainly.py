@@ -10,12 +10,16 @@ from django.urls import reverse
 
 from dashboard.tests.leak_cast import make_leak_cast
 from leaks.cited import is_address
-from leaks.models import Signature
+from leaks.models import Project, Signature
 from leaks.ownership import CodeOwnersFile
+from leaks.tests.moving import back, merged, names, of, parted, three_leaks
+from leaks.tests.resigning import FETCH, VOCAB
+
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def played(db):
+def played():
     return make_leak_cast()
 
 
@@ -28,15 +32,29 @@ def triager(client, played):
 # --- Addresses -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["http://jira/browse/X-1", "https://jira:8080/x?y=1", "http://JIRA", "https://bugs.example/7", "http://10.0.0.1/x"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    ["http://jira/browse/X-1", "https://jira:8080/x?y=1", "http://JIRA", "https://bugs.example/7", "http://10.0.0.1/x"],
+)
 def test_an_address_may_have_a_host_of_one_word(text):
     is_address(text)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["https://us:pw@host/1", "https://us:pw@host.example/1", "https://secret@host.example/1", "http://-x/", "http://a..b/", "http://a b/", "ftp://jira/1", "jira", "http://", "javascript:alert(1)"],
-)  # fmt: skip
+    [
+        "https://us:pw@host/1",
+        "https://us:pw@host.example/1",
+        "https://secret@host.example/1",
+        "http://-x/",
+        "http://a..b/",
+        "http://a b/",
+        "ftp://jira/1",
+        "jira",
+        "http://",
+        "javascript:alert(1)",
+    ],
+)
 def test_an_address_with_a_password_or_without_a_host_is_refused(text):
     with pytest.raises(ValidationError):
         is_address(text)
@@ -66,9 +84,26 @@ def test_a_place_that_cannot_be_read_is_an_error_and_not_the_first_page(triager,
     assert triager.get(address, {"after": played.signature.public_id}).status_code == 200
 
 
+def test_the_api_says_of_a_tombstone_where_its_keys_went(client):
+    person = three_leaks()
+    merged(person, of(FETCH), of(VOCAB))
+    split = parted(person, of(FETCH), names(of(FETCH))[:1])
+    back(person, split.sequence)
+    Project.objects.update(public=True)
+    answer = client.get(reverse("api:show_signature", args=["engine", split.into]))
+    assert answer.status_code == 410
+    assert f"what led to it leads to {of(FETCH).public_id} now" in answer.json()["detail"]
+
+
 def test_too_many_at_once_are_told_by_the_field_that_names_them(triager, played):
-    body = {"state": "confirmed", "reason": "Ours.", "expected": {f"LKS-{number}": "untriaged" for number in range(201)}}
-    answer = triager.post("/api/v1/projects/engine/signatures/states", json.dumps(body), content_type="application/json")
+    body = {
+        "state": "confirmed",
+        "reason": "Ours.",
+        "expected": {f"LKS-{number}": "untriaged" for number in range(201)},
+    }
+    answer = triager.post(
+        "/api/v1/projects/engine/signatures/states", json.dumps(body), content_type="application/json"
+    )
     assert answer.status_code == 422
     assert [error["field"] for error in answer.json()["errors"]] == ["expected"]
 
@@ -85,8 +120,19 @@ def test_a_line_that_is_no_rule_is_told_and_passed_over(line):
 
 @pytest.mark.parametrize(
     "line",
-    ["[Docs]", "^[Docs]", "[Docs][2] @x", "[Docs and more] @x @y", "*.c", "*.c @x # a word", "*.c @org/team", "*.c ann@mail.example", r"a\ b.c @x", "*.c @@maintainer"],
-)  # fmt: skip
+    [
+        "[Docs]",
+        "^[Docs]",
+        "[Docs][2] @x",
+        "[Docs and more] @x @y",
+        "*.c",
+        "*.c @x # a word",
+        "*.c @org/team",
+        "*.c ann@mail.example",
+        r"a\ b.c @x",
+        "*.c @@maintainer",
+    ],
+)
 def test_a_line_that_is_a_rule_or_a_section_is_no_fault(line):
     assert CodeOwnersFile(line).faults == []
 
@@ -94,7 +140,7 @@ def test_a_line_that_is_a_rule_or_a_section_is_no_fault(line):
 # --- The server's output ---------------------------------------------------------------------------------------------
 
 
-def test_ordinary_refusals_leave_no_traceback_in_the_output(client, db, capfd):
+def test_ordinary_refusals_leave_no_traceback_in_the_output(client, capfd):
     logger = logging.getLogger("django.request")
     before = logger.level
     try:

@@ -211,7 +211,7 @@ def test_a_rule_is_previewed_made_and_undone(triager, played):
     assert "1 key would move" in text(shown)
     given = {**asked, "fingerprint": fingerprint(shown), "reason": "All of them."}
     answer = triager.post(url("key_rules"), given, follow=True)
-    assert "it moved 1 keys" in text(answer)
+    assert "it moved 1 key to" in text(answer)
     assert models.Signature.objects.get(pk=played.other.pk).merged_into == played.signature
     rule = models.KeyRule.objects.get()
     assert "*WindowBlock*" in text(triager.get(url("key_rules")))

@@ -20,7 +20,7 @@ TITLES = {
     Change.UNKNOWN: "Unknown",
     Change.IDENTICAL: "Pre-existing, identical",
 }
-UNKNOWN_SENTENCE = "Found at the base; the head could not have shown it. Why stands beside each."
+UNKNOWN_SENTENCE = "Found on one side; the other could not have shown it. Why stands beside each."
 SIDE_BY_SIDE = "Only what each side shows; nothing follows from a signature that is missing on one of them."
 
 
@@ -30,13 +30,15 @@ def shown_side(outcome: LaneOutcome, seen: Seen) -> ShownSide:
 
 
 def counted(changes: Iterable[SignatureChange]) -> Counts:
-    number = Counter(change.change for change in changes)
+    rows = list(changes)
+    number = Counter(change.change for change in rows)
     return Counts(
         introduced=number[Change.INTRODUCED],
         other_bytes=number[Change.OTHER_BYTES],
         fixed=number[Change.FIXED],
         unknown=number[Change.UNKNOWN],
         identical=number[Change.IDENTICAL],
+        grew=sum(map(comparison.grew, rows)),
     )
 
 

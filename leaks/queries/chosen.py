@@ -1,14 +1,17 @@
 """What somebody named as a side: the public id of an outcome, a commit's hash or its beginning, or the id of a CI run."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from django.db.models import Case, Count, IntegerField, QuerySet, Subquery, Value, When
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, Subquery, Value, When
 
+from leaks.folding import fold_attempts
 from leaks.models import Commit, LaneOutcome, Project
 from leaks.queries.refs import REF_NEEDS
+from leaks.rows.folding import Attempt
 from leaks.words import Reason, Verdict
 
 SHORTEST_SHA = 7
@@ -16,11 +19,12 @@ HASH = re.compile(rf"[0-9a-f]{{{SHORTEST_SHA},64}}")
 SHORT_HASH = re.compile(rf"[0-9a-f]{{1,{SHORTEST_SHA - 1}}}")
 AFTER_HEX = "g"  # sorts behind every hexadecimal digit
 RUNS = 300
-# Of several attempts: a finding is never taken back by a rerun, then what proves something, then what ran at all, then the latest.
+IDLE = (Reason.SKIPPED, Reason.SUPERSEDED, Reason.NEVER_STARTED, Reason.PENDING)
+# Among runs of several commits: a finding is never taken back by a rerun, then what proves something, then what ran at all, then the latest.
 RANK = Case(
     When(verdict=Verdict.FINDINGS, then=Value(0)),
     When(verdict=Verdict.CLEAN, then=Value(1)),
-    When(reason__in=(Reason.SKIPPED, Reason.SUPERSEDED, Reason.NEVER_STARTED, Reason.PENDING), then=Value(3)),
+    When(reason__in=IDLE, then=Value(3)),
     default=Value(2),
     output_field=IntegerField(),
 )
@@ -41,7 +45,7 @@ class Chosen:
 
 
 def chosen(project: Project, named: str, lane: str = "") -> Chosen:
-    """At most four queries; one for a commit or an outcome that is there."""
+    """At most five queries; one for a commit or an outcome that is there."""
     if not named:
         return Chosen()
     found = _of_commit(project, named.lower()) or _outcome(project, named) or _of_run(project, named)
@@ -62,7 +66,11 @@ def of_lane(found: Chosen, lane: str) -> Chosen:
 
 
 def _outcomes(project: Project) -> QuerySet[LaneOutcome]:
-    return LaneOutcome.objects.filter(lane__project=project, withdrawn_at=None).select_related(*REF_NEEDS)
+    return _runs_of(project).filter(withdrawn_at=None)
+
+
+def _runs_of(project: Project) -> QuerySet[LaneOutcome]:
+    return LaneOutcome.objects.filter(lane__project=project).select_related(*REF_NEEDS)
 
 
 def _outcome(project: Project, named: str) -> Chosen | None:
@@ -77,20 +85,42 @@ def _of_commit(project: Project, named: str) -> Chosen | None:
     commits = Commit.objects.filter(project=project, sha__gte=named, sha__lt=named + AFTER_HEX)
     rivals = commits.order_by().values("project").annotate(number=Count("pk")).values("number")
     beginning = _outcomes(project).filter(run__commit__in=commits)
-    runs = list(beginning.annotate(rivals=Subquery(rivals)).order_by("lane__name", RANK, "-happened_at", "-pk")[:RUNS])
+    runs = list(beginning.annotate(rivals=Subquery(rivals)).order_by("lane__name", "-happened_at", "-pk")[:RUNS])
     exact = [run for run in runs if run.run.commit.sha == named]
     if exact or (runs and vars(runs[0])["rivals"] == 1):
-        return _chosen(named, exact or runs)
-    return _without_runs(named, list(commits.order_by("sha")[:2]))
+        return _chosen(named, by_lane(exact or runs))
+    return _without_runs(project, named, list(commits.order_by("sha")[:2]))
 
 
-def _without_runs(named: str, commits: Sequence[Commit]) -> Chosen | None:
+def by_lane(runs: Iterable[LaneOutcome]) -> list[LaneOutcome]:
+    """The attempt of each lane that decides on the commit. Where none has a verdict, one that ran stands for it."""
+    found: dict[int, list[LaneOutcome]] = defaultdict(list)
+    for run in runs:
+        found[run.lane_id].append(run)
+    return [deciding([one for one in rows if one.reason not in IDLE] or rows) for rows in found.values()]
+
+
+def deciding(runs: Sequence[LaneOutcome]) -> LaneOutcome:
+    """The attempt that decides, in the order of the pages of commits."""
+    by_id = {one.public_id: one for one in runs}
+    return by_id[fold_attempts(map(_attempt, runs)).decided_by or next(iter(by_id))]
+
+
+def _attempt(one: LaneOutcome) -> Attempt:
+    reason = Reason(one.reason) if one.reason else None
+    run = one.run
+    return Attempt(one.public_id, Verdict(one.verdict), reason, run.started_at, run.external_id, run.attempt)
+
+
+def _without_runs(project: Project, named: str, commits: Sequence[Commit]) -> Chosen | None:
     if not commits:
         return None
     if len(commits) > 1 and commits[0].sha != named:
         return Chosen(named, missing=f"More than one commit begins with {named}: write more of its hash.")
     sha = commits[0].sha
-    return Chosen(named, sha, missing=f"No run on the commit {sha[:9]} is known.")
+    gone = _runs_of(project).exclude(withdrawn_at=None).filter(run__commit=commits[0].pk).exists()
+    why = f"Every run on the commit {sha[:9]} was withdrawn." if gone else f"No run on the commit {sha[:9]} is known."
+    return Chosen(named, sha, missing=why)
 
 
 def _of_run(project: Project, named: str) -> Chosen | None:
@@ -112,6 +142,10 @@ def _chosen(named: str, runs: Sequence[LaneOutcome]) -> Chosen:
 
 
 def _nothing(project: Project, named: str) -> str:
+    named_so = Q(public_id=named) | Q(run__external_id=named.partition("#")[0])
+    gone = _runs_of(project).exclude(withdrawn_at=None).filter(named_so).order_by("-withdrawn_at").first()
+    if gone is not None and gone.withdrawn_at is not None:
+        return f"The run {named} was withdrawn on {gone.withdrawn_at:%Y-%m-%d}: it is no side of a comparison any more."
     if SHORT_HASH.fullmatch(named.lower()):
         return f"{named} is too short for a commit: {SHORTEST_SHA} digits of its hash are needed. It is no run of {project.name} either."
     what = "run or commit" if HASH.fullmatch(named.lower()) else "run"
@@ -119,6 +153,9 @@ def _nothing(project: Project, named: str) -> str:
 
 
 # --- Two sides -------------------------------------------------------------------------------------------------------
+
+
+ITSELF = "A run compared with itself says nothing"
 
 
 class Sides(NamedTuple):
@@ -135,9 +172,21 @@ def sides(base: Chosen, head: Chosen) -> Sides:
         return Sides(missing=missing)
     one, two = base.only, head.only
     if one is not None and two is not None:
-        return Sides(((one, two),))
+        return _apart(((one, two),))
     common = [name for name in head.lanes if name in base.lanes]
     if not common:
         ran, there = ", ".join(head.lanes), ", ".join(base.lanes)
         return Sides(missing=f"No lane ran on both sides: on the head {ran}, on the base {there}.")
-    return Sides(tuple((base.lanes[name], head.lanes[name]) for name in common))
+    return _apart(tuple((base.lanes[name], head.lanes[name]) for name in common))
+
+
+def _apart(pairs: tuple[tuple[LaneOutcome, LaneOutcome], ...]) -> Sides:
+    """What a change introduces shows against another commit only: against its own, all would be called older than it."""
+    base, head = pairs[0]
+    if base.pk == head.pk:
+        return Sides(missing=f"{ITSELF}: choose another base.")
+    if base.run.commit_id == head.run.commit_id:
+        return Sides(
+            missing=f"{ITSELF}: both runs are on the commit {head.run.commit.sha[:9]}. Choose a base on another commit."
+        )
+    return Sides(pairs)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from django.db.models import QuerySet
 
 from leaks import comparison
-from leaks.compare_words import advice, answer
+from leaks.compare_words import advice, answer, grown_words, growth
 from leaks.models import LaneOutcome, Project
 from leaks.queries.change_groups import counted, grouped, shown_side, side_by_side
 from leaks.queries.chosen import Chosen, chosen, of_lane, sides
-from leaks.queries.control import controls_of
+from leaks.queries.control import ancestors_of, controls_of
 from leaks.queries.lane_answers import Held, lane_answers, no_control, places
 from leaks.queries.pull_page import known_pulls
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref
@@ -64,7 +64,15 @@ def _against(base: Chosen, head: Chosen) -> ComparePage:
         held = [Held(head_run, base_run) for base_run, head_run in found.pairs[:LANES]]
         return ComparePage((), lanes=lane_answers(held))
     ((base_run, head_run),) = found.pairs
-    return _compared(base_run, head_run, by_itself=False)
+    page = _compared(base_run, head_run, by_itself=False)
+    return replace(page, sentence=f"{page.sentence} {_backwards(base_run, head_run)}".rstrip())
+
+
+def _backwards(base: LaneOutcome, head: LaneOutcome) -> str:
+    """A base that comes after the head has what the head introduced, unless that was mended in between."""
+    if head.run.commit.sha not in ancestors_of(base.run.commit):
+        return ""
+    return "The base is a descendant of the head: what the head introduced is there as well, so that nothing here exonerates the head."
 
 
 def _same_lane(one: Chosen, other: Chosen) -> Chosen:
@@ -103,7 +111,9 @@ def _statement(base: LaneOutcome, head: LaneOutcome, result: Compared, groups: S
     where = f"{head.lane.name} at {head.run.commit.sha[:9]} against {base.run.commit.sha[:9]}"
     counts = ", ".join(f"{group.number:,} {group.title.lower()}" for group in groups if group.change)
     said = f"{where}: {result.result.value.replace('_', ' ')}. {result.sentence}"
-    return f"{said} Signatures: {counts}." if counts else said
+    larger = growth(result.changes)
+    grown = f" {grown_words(sum(map(comparison.grew, result.changes)), larger)}." if larger else ""
+    return f"{said}{grown} Signatures: {counts}." if counts else said
 
 
 # --- What can be chosen ----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ The parents are known by their hashes once the signature is read, so that the in
 read by the query that reads the history.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from django.db.models import QuerySet
@@ -18,13 +18,14 @@ SENTENCES = {
     "same": "it was on the parent as well, byte for byte.",
     "other": "it was on the parent as well, with other bytes or counts.",
     "absent": "the parent does not show it, and would have.",
+    "hidden": "the run on the parent used a suppression that matches it: whether it was there is not known.",
     "unknown": "the run on the parent proves nothing about it.",
     "no_run": "no run of this lane on the parent is known: to run it there is the control run.",
     "no_parent": "its parent is not known.",
     "not_seen": "No run that counts shows it.",
 }
 RUNS_READ = 200
-SAYS_SOMETHING = ("same", "other", "absent", "unknown")
+SAYS_SOMETHING = ("same", "other", "absent", "hidden", "unknown")
 
 Amounts = Mapping[int, Amount]  # of the signature, by outcome
 
@@ -67,15 +68,16 @@ def _parent(run: LaneOutcome) -> str:
     return next(iter(run.run.commit.parents), "")
 
 
-def control_row(one: Signature, edges: tuple[Edge, ...], amounts: Amounts) -> ControlRow:
+def control_row(one: Signature, edges: tuple[Edge, ...], amounts: Amounts, hidden: Collection[int] = ()) -> ControlRow:
+    """`hidden`: outcomes that a suppression may keep from showing it."""
     if not edges:
         return ControlRow("not_seen", SENTENCES["not_seen"])
-    rows = [_row(one, edge, amounts) for edge in edges]
+    rows = [_row(one, edge, amounts, hidden) for edge in edges]
     return next((row for row in rows if row.answer in SAYS_SOMETHING), rows[0])
 
 
-def _row(one: Signature, edge: Edge, amounts: Amounts) -> ControlRow:
-    answer, control = _answer(one, edge, amounts), edge.control
+def _row(one: Signature, edge: Edge, amounts: Amounts, hidden: Collection[int]) -> ControlRow:
+    answer, control = _answer(one, edge, amounts, hidden), edge.control
     return ControlRow(
         answer=answer,
         sentence=SENTENCES[answer],
@@ -87,7 +89,7 @@ def _row(one: Signature, edge: Edge, amounts: Amounts) -> ControlRow:
     )
 
 
-def _answer(one: Signature, edge: Edge, amounts: Amounts) -> str:
+def _answer(one: Signature, edge: Edge, amounts: Amounts, hidden: Collection[int]) -> str:
     if not edge.parent:
         return "no_parent"
     if edge.control is None:
@@ -95,4 +97,6 @@ def _answer(one: Signature, edge: Edge, amounts: Amounts) -> str:
     before = amounts.get(edge.control.pk)
     if before:
         return "same" if before == amounts.get(edge.run.pk) else "other"
+    if edge.control.pk in hidden:
+        return "hidden"
     return "absent" if shows_absence(one.family, edge.control) else "unknown"

@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q, QuerySet
 
 from leaks.errors import BadSubmission
 from leaks.lineage import root_of
-from leaks.models import GateCase, Lane, LaneOutcome, Project, Sighting, Signature
+from leaks.models import GateCase, LaneOutcome, Project, Sighting, Signature
 from leaks.queries.chosen import RANK, Chosen, chosen, of_lane
+from leaks.queries.gate_after import newest_after
 from leaks.queries.gate_proofs import Question, answers
-from leaks.queries.refs import PROVEN, REF_NEEDS
+from leaks.queries.refs import REF_NEEDS
 from leaks.rows.gate import GateAnswer, GateCaseRow, GatePage, GateSignature
 
 CASES = 20
@@ -65,7 +67,7 @@ def question(project: Project, asked: Asked, one: Signature | None) -> Question 
     before = _before(project, asked, one)
     if before.missing or not before.lanes:
         return GateAnswer(missing=before.missing or "Name the commit or run before the fix.")
-    after = chosen(project, asked.after, asked.lane)
+    after = _named(project, asked.after, asked.lane)
     if asked.after and not after.sha:
         return GateAnswer(missing=after.missing)
     run = _one_lane(before, after, one)
@@ -76,7 +78,8 @@ def question(project: Project, asked: Asked, one: Signature | None) -> Question 
 
 def _with_after(project: Project, asked: Asked, one: Signature | None, before: LaneOutcome, after: Chosen) -> Question:
     if not asked.after:
-        return Question(one, before, newest_after(project, before, asked.branch), by_itself=True)
+        after_it = newest_after(project, [before], asked.branch)
+        return Question(one, before, after_it.get(before.pk), by_itself=True)
     same = after if after.only else of_lane(after, before.lane.name)
     return Question(one, before, same.only, missing=same.missing)
 
@@ -84,11 +87,29 @@ def _with_after(project: Project, asked: Asked, one: Signature | None, before: L
 def _before(project: Project, asked: Asked, one: Signature | None) -> Chosen:
     """Nobody has to know the run that shows a signature: it is where it was seen last."""
     if asked.before or one is None:
-        return chosen(project, asked.before, asked.lane)
+        return _named(project, asked.before, asked.lane)
     last = _last_seen(project, one, asked.lane)
     if last is None:
         return Chosen(missing=f"No run shows {one.public_id}.")
     return Chosen(last.public_id, last.run.commit.sha, {last.lane.name: last})
+
+
+def _named(project: Project, named: str, lane: str) -> Chosen:
+    """A run that was withdrawn is not called unknown."""
+    found = chosen(project, named, lane)
+    if named and not found.lanes and _withdrawn(project, named, found.sha):
+        return replace(found, missing=f"{named} was withdrawn: a run that does not count proves nothing.")
+    return found
+
+
+def _withdrawn(project: Project, named: str, sha: str) -> bool:
+    external, _, attempt = named.partition("#")
+    run = Q(run__external_id=external)
+    if attempt.isdecimal() and len(attempt) < 9:
+        run &= Q(run__attempt=int(attempt))
+    meant = run | Q(public_id=named) | (Q(run__commit__sha=sha) if sha else Q(pk=None))
+    gone = LaneOutcome.objects.filter(meant, lane__project=project)
+    return gone.filter(withdrawn_at__isnull=False).exists() and not gone.filter(withdrawn_at=None).exists()
 
 
 def _last_seen(project: Project, one: Signature, lane: str) -> LaneOutcome | None:
@@ -109,21 +130,6 @@ def _one_lane(before: Chosen, after: Chosen, one: Signature | None) -> LaneOutco
     if len(runs) > 1 and after.lanes:
         runs = [run for run in runs if run.lane.name in after.lanes] or runs
     return runs[0] if len(runs) == 1 else None
-
-
-def newest_after(project: Project, before: LaneOutcome, branch: str = "") -> LaneOutcome | None:
-    """The newest run with a verdict on the branch, of another commit and later than the run before."""
-    runs = _later(project, branch).filter(lane=before.lane_id, happened_at__gt=before.happened_at)
-    other = runs.exclude(run__commit=before.run.commit_id)
-    return other.select_related(*REF_NEEDS).order_by("-happened_at", "-pk").first()
-
-
-def _later(project: Project, branch: str) -> QuerySet[LaneOutcome]:
-    """A pull request of a fork may call its branch like ours."""
-    runs = LaneOutcome.objects.filter(withdrawn_at=None, verdict__in=PROVEN)
-    if branch and branch != project.default_branch:
-        return runs.filter(run__branch=branch)
-    return runs.filter(run__branch=project.default_branch, run__pull_request=None)
 
 
 def commit_after(project: Project, named: str) -> str:
@@ -147,7 +153,7 @@ def open_cases(project: Project) -> QuerySet[GateCase]:
 def case_rows(project: Project, cases: Sequence[GateCase]) -> tuple[GateCaseRow, ...]:
     """Each with its present answer, in a dozen queries at most however many there are."""
     runs = _runs(project, cases)
-    newest = _newest(project, {run.lane_id for found in runs.values() for run in found})
+    newest = newest_after(project, _waiting(cases, runs))
     asked = {case.pk: found for case in cases if (found := _asked(case, runs, newest)) is not None}
     told = dict(zip(asked, answers(list(asked.values())), strict=True))
     return tuple(_row(case, told.get(case.pk)) for case in cases)
@@ -165,14 +171,10 @@ def _runs(project: Project, cases: Iterable[GateCase]) -> Runs:
     return found
 
 
-def _newest(project: Project, lanes: set[int]) -> Mapping[int, LaneOutcome]:
-    """Lane → its newest run of the default branch with a verdict."""
-    if not lanes:
-        return {}
-    newest = _later(project, "").filter(lane=OuterRef("pk")).order_by("-happened_at", "-pk").values("pk")[:1]
-    ids = Lane.objects.filter(pk__in=lanes).values_list(Subquery(newest), flat=True)
-    runs = LaneOutcome.objects.filter(Q(pk__in=[pk for pk in ids if pk is not None])).select_related(*REF_NEEDS)
-    return {run.lane_id: run for run in runs}
+def _waiting(cases: Iterable[GateCase], runs: Runs) -> list[LaneOutcome]:
+    """The runs before of cases for which nobody named a commit with the fix."""
+    firsts = {case.pk: next(iter(runs.get((case.before, case.lane), ())), None) for case in cases if not case.after}
+    return list({run.pk: run for run in firsts.values() if run is not None}.values())
 
 
 def _asked(case: GateCase, runs: Runs, newest: Mapping[int, LaneOutcome]) -> Question | None:
@@ -183,10 +185,7 @@ def _asked(case: GateCase, runs: Runs, newest: Mapping[int, LaneOutcome]) -> Que
     if case.after:
         after = next(iter(runs.get((case.after, case.lane), ())), None)
         return Question(one, before, after, missing=f"No run of {case.lane} on {case.after[:9]} is known yet.")
-    later = newest.get(before.lane_id)
-    if later is not None and (later.happened_at <= before.happened_at or later.run.commit_id == before.run.commit_id):
-        later = None
-    return Question(one, before, later, by_itself=True)
+    return Question(one, before, newest.get(before.pk), by_itself=True)
 
 
 def _row(case: GateCase, answer: GateAnswer | None) -> GateCaseRow:

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from leaks.gate import gate
+from leaks.gate import gate, result_of
 from leaks.gate_words import NEXT, NOT_YET
 from leaks.models import LaneOutcome, Signature
+from leaks.queries.gate_order import APART, Order, orders, said
 from leaks.queries.refs import outcome_ref
 from leaks.queries.sides import Seen, SeenSignature, pairs_of, seen_in
 from leaks.rows.comparison import Measure, Side
-from leaks.rows.gate import GateAnswer, GateFact, GateSignature
-from leaks.words import Flag, GateReason, GateResult
+from leaks.rows.gate import GateAnswer, Gated, GateFact, GateSignature
+from leaks.words import Flag, GateReason
 
 SIGNATURES_SHOWN = 20
 
@@ -33,18 +34,22 @@ def answers(questions: Sequence[Question]) -> list[GateAnswer]:
     seen = seen_in(list(outcomes.values()))
     # A question without a run after is held against its own run before, which only the first rows of the table look at.
     pairs = pairs_of([(asked.before, asked.after or asked.before) for asked in questions], seen)
-    return [_answer(asked, *pair, seen) for asked, pair in zip(questions, pairs, strict=True)]
+    order = _orders(questions)
+    return [_answer(asked, *pair, seen, order.get(asked)) for asked, pair in zip(questions, pairs, strict=True)]
 
 
-def _answer(asked: Question, before: Side, after: Side, seen: Seen) -> GateAnswer:
+def _orders(questions: Sequence[Question]) -> dict[Question, Order]:
+    asked = [(one, (one.before, one.after)) for one in questions if one.after is not None]
+    return dict(zip((one for one, _ in asked), orders([pair for _, pair in asked]), strict=True))
+
+
+def _answer(asked: Question, before: Side, after: Side, seen: Seen, order: Order | None) -> GateAnswer:
     stated = (asked.signature.public_id,) if asked.signature else ()
     gated = gate(before, after, stated)
-    reason, sentence = gated.reason, gated.sentence
-    if asked.after is None and not _is_before(reason):
-        reason, sentence = GateReason.AFTER_NO_VERDICT, asked.missing or NOT_YET
+    reason, sentence = _told(asked, gated, order)
     shown = _shown(asked.before, seen) if asked.signature is None else {}
     return GateAnswer(
-        result=gated.result.value if reason is gated.reason else GateResult.INVALID.value,
+        result=result_of(reason).value,
         reason=reason.value,
         sentence=sentence,
         next_step=NEXT[reason],
@@ -56,6 +61,19 @@ def _answer(asked: Question, before: Side, after: Side, seen: Seen) -> GateAnswe
         facts=tuple(_facts(asked, gated.signatures, before, after)),
         differences=gated.differences if asked.after is not None else (),
     )
+
+
+def _told(asked: Question, gated: Gated, order: Order | None) -> tuple[GateReason, str]:
+    """What the run before lacks is said first. Then the run after has to be there and later; only then it matters what it shows."""
+    reason = gated.reason
+    if _is_before(reason) or reason is GateReason.LANE_DIFFERS:
+        return reason, gated.sentence
+    if asked.after is None or order is None:
+        return GateReason.AFTER_NO_VERDICT, asked.missing or NOT_YET
+    how = said(order, asked.before.run.commit.sha, asked.after.run.commit.sha)
+    if order in APART:
+        return GateReason.AFTER_NO_VERDICT, how
+    return reason, gated.sentence + (how if reason is GateReason.PROVEN else "")
 
 
 def _is_before(reason: GateReason) -> bool:

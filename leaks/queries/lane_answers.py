@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from leaks import comparison
-from leaks.compare_words import Places, advice, answer
+from leaks.compare_words import Places, advice, answer, growth
 from leaks.models import LaneOutcome
 from leaks.queries.change_groups import counted
 from leaks.queries.refs import PROVEN, outcome_ref
@@ -59,6 +59,8 @@ def _answer(one: Held, result: Compared) -> LaneAnswer:
         advice=advice(result, places(base, one.head)),
         counts=counted(result.changes),
         differences=result.differences,
+        growth=growth(result.changes),
+        caveat=result.caveat,
     )
 
 

@@ -1,6 +1,6 @@
 """The overview of a project: what did the lanes prove lately? A fixed number of queries, each bounded by the window or a limit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import F
@@ -43,12 +43,13 @@ def overview(project: Project, since: datetime, now: datetime) -> Overview:
     lanes = strips.lanes_to_show(project, since)
     shown = lanes[: strips.LANES_SHOWN]
     rows = strips.strips(project, shown, since, lane_days.bytes_by_day(days, first, last, looking))
-    sha, newest = _last_proved(rows)
+    rank = {row.now.sha: row.place for row in rows if row.now is not None}
+    sha, newest = _last_proved(rows, rank)
     new = _new_signatures(project, newest)
     tip = lane_tips(project, expected, [row.name for row in rows], now, TIP_COMMITS)
     blind = tips.longest_first(one.blind for one in tip.values() if one.blind is not None)
     return Overview(
-        headline=headline(project.default_branch, rows, blind),
+        headline=headline(project.default_branch, rows, blind, rank),
         lanes=rows,
         tips=tip,
         canaries=canaries(project, expected, now),
@@ -67,7 +68,10 @@ def overview(project: Project, since: datetime, now: datetime) -> Overview:
     )
 
 
-def headline(branch: str, lanes: Sequence[LaneStrip], blind: Sequence[BlindLane]) -> Headline:
+Rank = Mapping[str, int]  # commit → its place in the order of the branch
+
+
+def headline(branch: str, lanes: Sequence[LaneStrip], blind: Sequence[BlindLane], rank: Rank) -> Headline:
     """The gravest fact: what nobody can see comes before what is seen, and that before good news."""
     known = [(row, row.now) for row in lanes if row.now is not None and row.branch]
     leaking = [(row, now) for row, now in known if now.verdict == Verdict.FINDINGS]
@@ -78,26 +82,32 @@ def headline(branch: str, lanes: Sequence[LaneStrip], blind: Sequence[BlindLane]
         row, now = max(leaking, key=lambda pair: (pair[1].bytes or 0, pair[1].reports))
         return Headline("findings", branch, lane=row.name, leak=now, others=len(leaking) - 1, sha=now.sha)
     if known:
-        return Headline("proved", branch, lanes=len(known), sha=max(known, key=lambda pair: pair[1].at)[1].sha)
-    return _nothing_there(branch, lanes)
+        newest = _newest([now for _, now in known], rank)
+        return Headline("proved", branch, lanes=len(known), sha=newest.sha if newest else "")
+    return _nothing_there(branch, lanes, rank)
 
 
-def _nothing_there(branch: str, lanes: Sequence[LaneStrip]) -> Headline:
+def _newest(proved: Iterable[LeaksNow], rank: Rank) -> LeaksNow | None:
+    """Of the newest commit: whoever runs an old one late proves that old one."""
+    return max(proved, key=lambda now: (rank.get(now.sha, -1), now.at), default=None)
+
+
+def _nothing_there(branch: str, lanes: Sequence[LaneStrip], rank: Rank) -> Headline:
     """No verdict on the branch. What was proved elsewhere says nothing about it, and is told all the same."""
     elsewhere = [row for row in lanes if row.cells and not row.branch]
     if elsewhere and len(elsewhere) == sum(bool(row.cells) for row in lanes):
-        proved = [row.now for row in elsewhere if row.now is not None]
-        newest = max(proved, key=lambda now: now.at, default=None)
+        newest = _newest([row.now for row in elsewhere if row.now is not None], rank)
         return Headline("elsewhere", branch, leak=newest, lanes=len(elsewhere), sha=newest.sha if newest else "")
     return Headline("waiting" if any(row.cells for row in lanes) else "empty", branch, lanes=len(lanes))
 
 
-def _last_proved(lanes: Sequence[LaneStrip]) -> tuple[str, LeaksNow | None]:
+def _last_proved(lanes: Sequence[LaneStrip], rank: Rank) -> tuple[str, LeaksNow | None]:
     """The newest commit with a verdict, and the first outcome that gave it one: what is new is new since then."""
     known = [row.now for row in lanes if row.now is not None]
-    if not known:
+    newest = _newest(known, rank)
+    if newest is None:
         return "", None
-    sha = max(known, key=lambda now: now.at).sha
+    sha = newest.sha
     return sha, min((now for now in known if now.sha == sha), key=lambda now: now.at)
 
 

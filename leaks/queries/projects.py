@@ -55,7 +55,9 @@ def mark_of(project: Project) -> str:
 
 def _counted(readable: QuerySet[Project]) -> QuerySet[Project]:
     # Subqueries, since two joins would multiply each other's counts.
-    signatures = Signature.objects.filter(project=OuterRef("pk"), merged_into=None, gone_at=None).order_by().values("project")
+    signatures = (
+        Signature.objects.filter(project=OuterRef("pk"), merged_into=None, gone_at=None).order_by().values("project")
+    )
     return readable.annotate(
         lane_count=Count("lanes", distinct=True),
         signature_count=Coalesce(Subquery(signatures.annotate(n=Count("pk")).values("n")), 0),

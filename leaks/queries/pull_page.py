@@ -1,12 +1,14 @@
 """Does this pull request leak? Its newest commit, each lane held against its own control run. At most a dozen queries."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.db.models.functions import Coalesce
 
+from leaks.compare_words import grown_words
 from leaks.models import Commit, LaneExpectation, LaneOutcome, Project, Run
-from leaks.queries.chosen import RANK
+from leaks.queries.chosen import RANK, deciding
 from leaks.queries.control import controls_of
 from leaks.queries.lane_answers import Held, lane_answers
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref
@@ -76,12 +78,12 @@ def _runs(project: Project, number: int) -> list[Run]:
 
 
 def _heads(project: Project, commit: Commit) -> list[LaneOutcome]:
-    """The run of each lane on the commit that decides, whichever workflow it is of."""
+    """The run of each lane that decides on the commit, as its own page says, whichever workflow it is of."""
     runs = LaneOutcome.objects.filter(lane__project=project, run__commit=commit, withdrawn_at=None)
-    by_lane: dict[int, LaneOutcome] = {}
-    for run in runs.select_related(*REF_NEEDS).order_by("lane__name", RANK, "-happened_at", "-pk")[:RUNS_LOOKED_AT]:
-        by_lane.setdefault(run.lane_id, run)
-    return list(by_lane.values())[:LANES]
+    by_lane: dict[int, list[LaneOutcome]] = defaultdict(list)
+    for run in runs.select_related(*REF_NEEDS).order_by("lane__name", "-happened_at", "-pk")[:RUNS_LOOKED_AT]:
+        by_lane[run.lane_id].append(run)
+    return [deciding(found) for found in by_lane.values()][:LANES]
 
 
 def _answers(heads: Sequence[LaneOutcome]) -> tuple[LaneAnswer, ...]:
@@ -113,14 +115,32 @@ BEGINNINGS: Mapping[Comparison, str] = {
 }
 
 
+EXONERATING = frozenset(word for word, said in BEGINNINGS.items() if said == "No")
+
+
 def answer_of(word: Comparison, lanes: Sequence[LaneAnswer], owed: Sequence[str]) -> str:
     """One sentence: whether it leaks, by which lanes, and which lanes say nothing."""
     if not lanes:
         return "Not known: no lane is known to have run on its newest commit."
     told = [lane for lane in lanes if lane.result != Comparison.NOT_COMPARABLE]
     silent = [*(lane.lane for lane in lanes if lane.result == Comparison.NOT_COMPARABLE), *owed]
-    said = f"{BEGINNINGS[word]}: {_told(word, told, lanes)}"
+    grown = [lane for lane in told if lane.growth]
+    if grown and word in EXONERATING:
+        said = f"No new signature, but {_growth(grown)}"
+    else:
+        said = "; ".join((f"{BEGINNINGS[word]}: {_told(word, told, lanes)}", *([_growth(grown)] if grown else ())))
+    said = f"{said}{_doubt(told)}"
     return f"{said}; nothing is known by {_names(silent)}." if silent and told else f"{said}."
+
+
+def _growth(lanes: Sequence[LaneAnswer]) -> str:
+    return "; ".join(grown_words(lane.counts.grew, lane.growth, f" in {lane.lane}") for lane in lanes)
+
+
+def _doubt(lanes: Sequence[LaneAnswer]) -> str:
+    return "".join(
+        f"; in {lane.lane} {lane.caveat[:1].lower()}{lane.caveat[1:].rstrip('.')}" for lane in lanes if lane.caveat
+    )
 
 
 def _told(word: Comparison, told: Sequence[LaneAnswer], lanes: Sequence[LaneAnswer]) -> str:

@@ -76,7 +76,11 @@ def pairs_of(pairs: Sequence[tuple[LaneOutcome, LaneOutcome]], seen: Seen) -> li
     def side(outcome: LaneOutcome, *others: LaneOutcome) -> Side:
         return replace(sides[outcome.pk], hides=hidden_in(outcome, others, rules[outcome.pk], known))
 
-    return [(side(base), side(head, base)) for base, head in pairs]
+    def hid(base: LaneOutcome, head: LaneOutcome) -> frozenset[str]:
+        """A rule that was not used hid nothing, so that only those count which the log lists."""
+        return frozenset(hidden_in(base, [head], _used(base, seen), known))
+
+    return [(replace(side(base), hid=hid(base, head)), side(head, base)) for base, head in pairs]
 
 
 def side_of(outcome: LaneOutcome, seen: Seen) -> Side:

@@ -1,6 +1,6 @@
 """One signature with everything known about it. Nine queries, none of which grows with history."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import F, OuterRef, Subquery
@@ -8,6 +8,8 @@ from django.db.models import F, OuterRef, Subquery
 from leaks.models import LaneOutcome, Project, Report, Sighting, Signature
 from leaks.queries import variants
 from leaks.queries.first_control import control_row, edges_of, to_read
+from leaks.queries.hidden_points import hidden_among, used_templates
+from leaks.queries.joined import JoinedLines, lines_of
 from leaks.queries.journal_rows import journal_of
 from leaks.queries.latest_of_lanes import BEFORE_ALL, latest_in_its_lanes
 from leaks.queries.life_rows import life_row
@@ -34,6 +36,7 @@ RELATED = (
     "own_frame",
     "owner",
     "merged_into",
+    "duplicate_of",
     "first_seen__run__commit",
     "last_seen__run__commit",
     "last_seen__lane",
@@ -49,11 +52,14 @@ class Shown(NamedTuple):
     others: tuple[StackRow, ...]
     variants: tuple[VariantRow, ...]
     reader: StackReader
+    stacks: tuple[int, ...] = ()  # those that the reader has read of it
 
 
 def find(project: Project, public_id: str) -> Signature | None:
     known = Signature.objects.select_related(*RELATED).filter(project=project, public_id=public_id)
-    return known.first()
+    standing = Signature.objects.filter(duplicate_of=OuterRef("pk"), merged_into=None, gone_at=None).order_by()
+    ids = standing.values("duplicate_of").annotate(ids=JoinedLines("public_id")).values("ids")
+    return known.annotate(duplicate_ids=Subquery(ids)).first()
 
 
 def signature_page(project: Project, one: Signature) -> SignaturePage:
@@ -61,10 +67,11 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
     pool = _pool(one)
     amounts = {outcome.pk: lost for outcome in pool if (lost := _shown(outcome))}
     outcomes = _history(one, pool)
-    history = tuple(_point(project, one, outcome, amounts.get(outcome.pk)) for outcome in outcomes)
-    seen = [point for point in history if point.seen]
     groups = variants.groups_of(one, _lately(one, [outcome.pk for outcome in outcomes if outcome.pk in amounts]))
     shown = _shown_last(project, one, groups)
+    hidden = _hidden(one, [outcome for outcome in pool if outcome.pk not in amounts], shown)
+    history = tuple(_point(project, one, outcome, amounts.get(outcome.pk), hidden) for outcome in outcomes)
+    seen = [point for point in history if point.seen]
     return SignaturePage(
         public_id=one.public_id,
         title=one.title,
@@ -94,12 +101,14 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
         history_cut=len(history) == HISTORY_LENGTH,
         journal=journal_of(project, SUBJECT, one.public_id),
         life=life_row(one, history),
-        control=control_row(one, edges_of(one, pool), amounts),
+        control=control_row(one, edges_of(one, pool), amounts, hidden),
         variants=shown.variants,
         similar=similar_to(project, one, shown.report.key.text if shown.report else ""),
         suppressions=suppressions_matching(project, shown.report, _frames(shown)),
         reproduce=_reproduce(one, shown.report),
         not_known=not_known(one, history, outcomes, variants.tests_in(groups)),
+        duplicate_of=one.duplicate_of.public_id if one.duplicate_of else "",
+        duplicates=tuple(lines_of(getattr(one, "duplicate_ids", ""))),
     )
 
 
@@ -120,7 +129,7 @@ def _pool(one: Signature) -> list[LaneOutcome]:
     shown = Sighting.objects.filter(key__signature=one, outcome=OuterRef("pk")).order_by().values("outcome")
     sums = {f"shown_{name}": Subquery(shown.annotate(sum=sum_).values("sum")) for name, sum_ in SUMS.items()}
     pool = LaneOutcome.objects.filter(pk__in=pks, withdrawn_at=None).select_related("run__commit", "lane")
-    return list(pool.annotate(**sums).only(*OF_HISTORY).order_by("happened_at", "public_id"))
+    return list(pool.annotate(used=used_templates(), **sums).only(*OF_HISTORY).order_by("happened_at", "public_id"))
 
 
 def _history(one: Signature, pool: Sequence[LaneOutcome]) -> list[LaneOutcome]:
@@ -138,7 +147,14 @@ def _lately(one: Signature, seen: Sequence[int]) -> list[int]:
     return list(seen[::-1]) or ([one.last_seen_id] if one.last_seen_id else [])
 
 
-def _point(project: Project, one: Signature, outcome: LaneOutcome, shown: Amount | None) -> HistoryPoint:
+def _hidden(one: Signature, silent: Sequence[LaneOutcome], shown: Shown) -> set[int]:
+    told = [outcome for outcome in silent if shows_absence(one.family, outcome)]
+    return hidden_among(one, told, [shown.reader.frames_of(stack) for stack in shown.stacks])
+
+
+def _point(
+    project: Project, one: Signature, outcome: LaneOutcome, shown: Amount | None, hidden: Collection[int]
+) -> HistoryPoint:
     run = outcome.run
     return HistoryPoint(
         outcome=outcome.public_id,
@@ -147,9 +163,10 @@ def _point(project: Project, one: Signature, outcome: LaneOutcome, shown: Amount
         at=outcome.happened_at,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        amount=shown or _absent(one, outcome),
+        amount=shown or (None if outcome.pk in hidden else _absent(one, outcome)),
         branch=run.branch,
         main=run.branch == project.default_branch and run.pull_request is None,
+        hidden=outcome.pk in hidden,
     )
 
 
@@ -170,7 +187,7 @@ def _shown_last(project: Project, one: Signature, groups: Sequence[variants.Grou
     stacks = dict(list(variants.by_stack(groups).items())[:VARIANTS])
     primary, others = reader.stacks_of(report, stacks)
     rows = tuple(_variant(reader, stack, some, report) for stack, some in stacks.items())
-    return Shown(report, primary, others, rows, reader)
+    return Shown(report, primary, others, rows, reader, (report.stack_id, *stacks))
 
 
 def _representative(one: Signature) -> Report | None:

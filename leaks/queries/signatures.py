@@ -26,12 +26,12 @@ SORTS = {
     SignatureSort.OUTCOMES: "seen_outcomes",
     SignatureSort.TITLE: "title",
 }
-RELATED = ("own_frame", "owner", "first_seen__run__commit", "last_seen__run__commit")
+RELATED = ("own_frame", "owner", "duplicate_of", "first_seen__run__commit", "last_seen__run__commit")
 # What a row shows: outcomes are wide, and a page would else carry two whole ones for each of its rows.
 SEEN_COLUMNS = ("public_id", "happened_at", "run__commit__sha")
 COLUMNS = (
     *("public_id", "title", "state", "life", "own", "family", "kind", "first_seen_at", "last_seen_at", "seen_outcomes"),
-    *("seen_commits", "code_owners", "issue_url", "owner__username", "life_proof"),
+    *("seen_commits", "code_owners", "issue_url", "owner__username", "life_proof", "duplicate_of__public_id"),
     *("last_bytes", "last_objects", "last_count", "own_frame__file", "own_frame__line"),
     *(f"{seen}__{column}" for seen in ("first_seen", "last_seen") for column in SEEN_COLUMNS),
 )
@@ -139,6 +139,7 @@ def _row(one: Signature, lanes: Mapping[int, str], proven: int, spark: tuple[int
         seen=one.seen_outcomes,
         proven=proven,
         spark=spark,
+        duplicate_of=one.duplicate_of.public_id if one.duplicate_of else "",
     )
 
 

@@ -15,6 +15,7 @@ from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
 from leaks.folding import HAS_VERDICT
 from leaks.models import Lane, LaneOutcome, Project
 from leaks.queries.rate_rows import rate_row
+from leaks.queries.tips import ranks
 from leaks.rows.pages import LaneStrip, LeaksNow, OutcomeCell
 from leaks.words import CANCELLED_REASONS, Verdict
 
@@ -67,10 +68,37 @@ def strips(
 ) -> tuple[LaneStrip, ...]:
     """The strips of these lanes, with what stands beside them; `bytes_by_day` has the lanes that look for leaks."""
     outcomes = _outcomes(project, lanes, since)
+    newest = newest_proved(project, outcomes)
     return tuple(
-        _strip(lane, outcomes[lane.pk], since, bytes_by_day.get(lane.name), length, branch=project.default_branch)
+        _strip(
+            lane,
+            outcomes[lane.pk],
+            since,
+            bytes_by_day.get(lane.name),
+            length,
+            proved=newest.get(lane.pk),
+            branch=project.default_branch,
+        )
         for lane in lanes
     )
+
+
+def newest_proved(
+    project: Project, outcomes: Mapping[int, Sequence[LaneOutcome]]
+) -> Mapping[int, tuple[LaneOutcome, int]]:
+    """Lane -> the run with a verdict of its newest commit, of several one with findings, which no rerun takes back, else the last;
+    and the place of its commit in the order of the branch.
+
+    A late run of an old commit is a run of that old commit.
+    """
+    proved = {lane: [one for one in runs if one.verdict in HAS_VERDICT] for lane, runs in outcomes.items()}
+    rank = ranks(project, {run.run.commit.sha for runs in proved.values() for run in runs})
+
+    def place(run: LaneOutcome) -> tuple[int, bool, datetime, int]:
+        return rank.get(run.run.commit.sha, -1), run.verdict == Verdict.FINDINGS, run.happened_at, run.pk
+
+    newest = {lane: max(runs, key=place) for lane, runs in proved.items() if runs}
+    return {lane: (run, place(run)[0]) for lane, run in newest.items()}
 
 
 def _outcomes(project: Project, lanes: Sequence[Lane], since: datetime) -> Mapping[int, list[LaneOutcome]]:
@@ -106,10 +134,10 @@ def _strip(
     bytes_by_day: tuple[int | None, ...] | None,
     length: int,
     *,
+    proved: tuple[LaneOutcome, int] | None,
     branch: str,
 ) -> LaneStrip:
     shown = [outcome for outcome in outcomes if outcome.happened_at >= _from(lane, since)][-length:]
-    proved = [outcome for outcome in outcomes if outcome.verdict in HAS_VERDICT]
     cancelled = sum(outcome.reason in CANCELLED_REASONS for outcome in shown)
     with_verdict = sum(outcome.verdict in HAS_VERDICT for outcome in shown)
     return LaneStrip(
@@ -117,7 +145,8 @@ def _strip(
         cells=tuple(cell_of(outcome) for outcome in shown),
         proved=rate_row(with_verdict, len(shown), "with a verdict"),
         cancelled=rate_row(cancelled, len(shown), "cancelled"),
-        now=_leaks_now(proved[-1], bytes_by_day is not None) if proved else None,
+        now=_leaks_now(proved[0], bytes_by_day is not None) if proved else None,
+        place=proved[1] if proved else -1,
         bytes_by_day=bytes_by_day or (),
         branch=branch if _on_main(lane) else "",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
 from leaks.folding import HAS_VERDICT
 from leaks.models import Commit, CommitLane, CommitPlace, Project
@@ -62,6 +62,15 @@ def _placed(places: Sequence[CommitPlace]) -> tuple[TipCommit, ...]:
         Place(place.commit.sha, place.commit.ordered_at, place.position, _parent(place.commit)) for place in places
     )
     return tuple(TipCommit(commits[one.key], one.at, one.dated) for one in line)
+
+
+def ranks(project: Project, shas: Iterable[str]) -> Mapping[str, int]:
+    """Commit → its place among these in the order of the default branch; by the time of a commit that does not stand there."""
+    places = CommitPlace.objects.filter(commit=OuterRef("pk"), branch=project.default_branch)
+    commits = Commit.objects.filter(project=project, sha__in=set(shas), ordered_at__isnull=False)
+    rows = commits.annotate(number=Subquery(places.values("position")[:1])).values_list("sha", "ordered_at", "number")
+    line = in_branch_order(Place(sha, at, number) for sha, at, number in rows)
+    return {one.key: number for number, one in enumerate(line)}
 
 
 def _parent(commit: Commit) -> str:

@@ -44,13 +44,14 @@ class ChangeGroup:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Signatures by what became of them."""
+    """Signatures by what became of them; those that `grew` are among `other_bytes`."""
 
     introduced: int = 0
     other_bytes: int = 0
     fixed: int = 0
     unknown: int = 0
     identical: int = 0
+    grew: int = 0
 
     @property
     def pre_existing(self) -> int:
@@ -59,7 +60,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class LaneAnswer:
-    """One lane of a comparison in a line. `verdict` is the head's; without a base there is no result. `control`: how the base was found."""
+    """One lane of a comparison in a line. `verdict` is the head's; without a base there is no result. `control`: how the base was found.
+
+    `growth`: how much more there is of what was there before; `caveat`: why what is introduced may still be older. Empty where not.
+    """
 
     lane: str
     head: OutcomeRef
@@ -71,6 +75,8 @@ class LaneAnswer:
     advice: str
     counts: Counts = Counts()
     differences: tuple[Difference, ...] = ()
+    growth: str = ""
+    caveat: str = ""
 
 
 @dataclass(frozen=True, slots=True)

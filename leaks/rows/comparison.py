@@ -22,7 +22,8 @@ class Side:
 
     `cut`: the log ends before its time, so that what is missing in it proves nothing. `tests`: how many ran, null where nobody
     counted. `hides`: known signatures that its suppression rules match and that it does not show, as other runs measured them.
-    `rules`: its suppression rules, as far as their text is known.
+    `rules`: its suppression rules, as far as their text is known. `hid`: of what the other side shows, the signatures that a suppression
+    which its own log says was used matches.
     """
 
     lane: str
@@ -40,6 +41,7 @@ class Side:
     flags: frozenset[Flag] = frozenset()
     hides: Mapping[str, Measure] = field(default_factory=dict)
     rules: frozenset[str] = frozenset()
+    hid: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Compared:
     """`rule` names the row that decided; `changes` is empty where the sides cannot be compared.
 
     `hidden`: signatures that suppressions of the head keep from being shown, and those of the base did not. `differences`: what keeps
-    the sides apart, where they cannot be compared.
+    the sides apart, where they cannot be compared. `caveat`: why what is introduced may still be older.
     """
 
     result: Comparison
@@ -74,3 +76,4 @@ class Compared:
     changes: tuple[SignatureChange, ...] = ()
     hidden: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
+    caveat: str = ""

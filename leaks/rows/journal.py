@@ -68,12 +68,35 @@ class JournalPage:
 MOST_SAID = 6
 LONGEST_SAID = 300
 UNSAID = ("batch", "kept")
+# What the journal keeps for an undoing, in words for people.
+NAMES = {
+    "undoes": "undoes entry",
+    "what": "which was",
+    "emptied": "nothing was left there",
+    "into": "to",
+    "from": "keys from",
+}
+DEEDS = {
+    "merged": "a merge into another one",
+    "took_in": "a merge into this one",
+    "split": "a split of keys",
+    "split_off": "a split that made it",
+    "rule_made": "a rule that moved keys here",
+    "moved_by_rule": "a rule that moved keys away",
+    "owner_changed": "a change of the owner",
+    "issue_changed": "a change of the issue",
+}
 
 
 def said_of(details: Any) -> tuple[tuple[str, str], ...]:
     """Details for people: names and short values. Which keys there were before matters to an undoing alone."""
     items = details.items() if isinstance(details, dict) else ()
-    return tuple((str(name), short(value)) for name, value in items if name not in UNSAID)
+    return tuple(_said(str(name), value) for name, value in items if name not in UNSAID)
+
+
+def _said(name: str, value: Any) -> tuple[str, str]:
+    words = DEEDS.get(value) if name == "what" and isinstance(value, str) else None
+    return NAMES.get(name, name), words or short(value)
 
 
 def short(value: Any) -> str:
@@ -82,6 +105,8 @@ def short(value: Any) -> str:
         return _and_more(said, len(value))
     if isinstance(value, list):
         return _and_more(", ".join(short(item)[:24] for item in value[:MOST_SAID]), len(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "–" if value is None or value == "" else str(value)[:LONGEST_SAID]
 
 

@@ -75,6 +75,7 @@ class SignatureRow:
     seen: int
     proven: int
     spark: tuple[int | None, ...] = ()
+    duplicate_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ class StackRow:
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
     """An outcome of a lane that saw the signature once. `amount` is null where the outcome proves nothing about it; `main`: of the default
-    branch.
+    branch; `hidden`: a suppression that the outcome used matches it, so what it does not show was not measured.
     """
 
     outcome: str
@@ -196,6 +197,7 @@ class HistoryPoint:
     amount: Amount | None
     branch: str = ""
     main: bool = True
+    hidden: bool = False
 
     @property
     def seen(self) -> bool:

@@ -128,6 +128,7 @@ class LaneStrip:
     now: LeaksNow | None
     bytes_by_day: tuple[int | None, ...]
     branch: str = ""
+    place: int = -1  # of the commit of `now` among those of all strips, in the order of the branch
 
 
 @dataclass(frozen=True, slots=True)

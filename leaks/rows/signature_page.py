@@ -10,7 +10,7 @@ from leaks.rows.signature_parts import ControlRow, LifeRow, MatchRow, NotKnown, 
 class SignaturePage:
     """All that the page of a signature shows. `proven`: outcomes of its lanes with a verdict since it was first seen, among `history`.
 
-    `code_owners`: by the project's CODEOWNERS.
+    `code_owners`: by the project's CODEOWNERS. `duplicate_of`: what it is a duplicate of, empty for none; `duplicates` are those of it.
     """
 
     public_id: str
@@ -47,3 +47,5 @@ class SignaturePage:
     suppressions: tuple[MatchRow, ...]
     reproduce: Reproduce | None
     not_known: tuple[NotKnown, ...]
+    duplicate_of: str = ""
+    duplicates: tuple[str, ...] = ()

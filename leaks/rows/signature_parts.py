@@ -47,7 +47,7 @@ class LifeRow:
 @dataclass(frozen=True, slots=True)
 class ControlRow:
     """Was it on the parent? Of the commit that showed it first, else, where nothing is known of that, last; `head` is the run there.
-    `answer`: same, other, absent, unknown, no_run, no_parent, not_seen.
+    `answer`: same, other, absent, hidden, unknown, no_run, no_parent, not_seen.
     """
 
     answer: str

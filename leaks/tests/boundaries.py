@@ -49,15 +49,18 @@ RANKS = (
     Rank(
         "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known leaks.parsing.small_checks "
         "leaks.parsing.passages leaks.parsing.walk leaks.parsing.progress leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
-        "leaks.rule_types leaks.rule_patterns leaks.rules leaks.rule_builds leaks.rule_frames leaks.rule_sets leaks.valgrind_blocks leaks.mangled_names "
+        "leaks.rule_types leaks.rule_patterns leaks.rules leaks.rule_builds leaks.rule_frames leaks.rule_sets "
+        "leaks.valgrind_blocks leaks.mangled_names "
         "leaks.rules_valgrind leaks.rule_diagnosis leaks.reach leaks.providers.*"
     ),
     Rank(
         "leaks.families leaks.culprits leaks.identity leaks.strangers leaks.plumbing leaks.signature leaks.claims leaks.exit_codes "
         "leaks.witnesses leaks.unseen leaks.blindness leaks.situation leaks.because leaks.flags "
-        "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.detecting leaks.comparison leaks.compare_words "
+        "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.detecting "
+        "leaks.comparison leaks.compare_words "
         "leaks.gate_words leaks.gate leaks.slopes leaks.growth leaks.growth_words leaks.libraries leaks.lifecycle leaks.life_words "
-        "leaks.review_rules leaks.watching leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
+        "leaks.review_rules leaks.watching leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs "
+        "leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
     ),
     Rank("leaks.models.* leaks.store_facts leaks.marks leaks.blobs"),
     Rank(
@@ -74,7 +77,8 @@ RANKS = (
         "leaks.standing leaks.withdraw leaks.statuses leaks.outbox leaks.notices "
         "leaks.triage_changes leaks.triage leaks.triage_many leaks.saved_views leaks.gate_cases leaks.key_moves "
         "leaks.merge_signatures leaks.split_signatures leaks.rule_changes leaks.undo_keys leaks.triage_undo "
-        "leaks.review_people leaks.review_fields leaks.review_steps leaks.review_refusals leaks.review leaks.review_clock leaks.rule_import leaks.retention"
+        "leaks.review_people leaks.review_fields leaks.review_steps leaks.review_refusals leaks.review "
+        "leaks.review_clock leaks.rule_import leaks.retention"
     ),
     Rank("leaks.ingest.*"),
     Rank("leaks.management.exported_journal leaks.management.commands.*"),
@@ -85,7 +89,9 @@ RANKS = (
     ),
     Rank(
         "dashboard.env dashboard.settings dashboard.static_finders dashboard.checks dashboard.access dashboard.params "
-        "dashboard.params_leaks dashboard.params_journal dashboard.params_gate dashboard.formats dashboard.figures_parts dashboard.figures_leaks dashboard.figures_growth dashboard.figures_suppressions dashboard.figures "
+        "dashboard.params_leaks dashboard.params_journal dashboard.params_gate dashboard.formats "
+        "dashboard.figures_parts dashboard.figures_leaks dashboard.figures_growth dashboard.figures_suppressions "
+        "dashboard.figures "
         "dashboard.exports.* dashboard.intake"
     ),
     Rank(

@@ -49,7 +49,9 @@ def test_an_answer(compared, said):
 
 
 def grown(*pairs, word=Comparison.PRE_EXISTING):
-    changes = [SignatureChange(f"s{at}", Change.OTHER_BYTES, *pair, "") for at, pair in enumerate(pairs)]
+    changes = [
+        SignatureChange(f"s{at}", Change.OTHER_BYTES, before, after, "") for at, (before, after) in enumerate(pairs)
+    ]
     return Compared(word, "rule", "Sentence.", tuple(changes))
 
 
@@ -60,7 +62,11 @@ def grown(*pairs, word=Comparison.PRE_EXISTING):
         ([(Measure(1, 192, 3), Measure(1, 192, 5))], "1 that was there before leaks more: 3 objects → 5 objects"),
         ([(Measure(1), Measure(4))], "1 that was there before leaks more: 1 report → 4 reports"),
         (
-            [(Measure(1, 9, 1), Measure(1, 1_000, 1)), (Measure(1, 1, 1), Measure(1, 2, 1)), (Measure(1, 9), Measure(1, 8))],
+            [
+                (Measure(1, 9, 1), Measure(1, 1_000, 1)),
+                (Measure(1, 1, 1), Measure(1, 2, 1)),
+                (Measure(1, 9), Measure(1, 8)),
+            ],
             "2 that were there before leak more: 10 B → 1,002 B",
         ),
     ],

@@ -146,7 +146,12 @@ def test_a_proof_along_known_parents_says_nothing_of_them(project):
 @pytest.mark.parametrize(
     ("before", "after", "reason", "said"),
     [
-        (up.leaking(), up.doctest(12), "after_no_verdict", "The run after ran 12 tests, the run before 57: fewer"),
+        (
+            up.leaking(),
+            up.doctest(12),
+            "after_no_verdict",
+            "The run after ran 12 tests, the run before 57 tests: fewer",
+        ),
         (up.leaking(), up.FAILED, "after_no_verdict", "The run after is not clean but test failure"),
         (
             up.leaking(tests=""),

@@ -49,8 +49,10 @@ def test_without_a_line_nobody_owns_anything() -> None:
 def test_a_line_that_cannot_be_read_is_told_and_the_others_count() -> None:
     read = CodeOwnersFile("[a-z @one\n*.h[ @two\n!x @three\n[z-a].c @four\nsrc/ @five\n" + "x" * 3_000)
     assert [(fault.line, fault.why) for fault in read.faults] == [
+        (1, "a section is written [Name]"),
         (2, "the pattern cannot be read"),
         (3, "a pattern cannot begin with “!”"),
+        (4, "a section is written [Name]"),
         (6, "longer than 2,000 characters"),
     ]
     assert read.owners_of("src/a") == ("@five",)

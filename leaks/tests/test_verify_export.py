@@ -53,8 +53,9 @@ ALTERED = [
 
 
 @pytest.mark.parametrize("lines", [json_lines, csv_lines])
-@pytest.mark.parametrize(("before", "after", "told"), ALTERED)
-def test_an_altered_export_is_told(played, tmp_path, lines, before, after, told):
+@pytest.mark.parametrize("alteration", ALTERED)
+def test_an_altered_export_is_told(played, tmp_path, lines, alteration):
+    before, after, told = alteration
     code, said = verified(played, tmp_path, lines, lambda text: text.replace(before, after))
     assert (code, said) == (1, f"engine: entry 1 says other than the export: {told}\n")
 

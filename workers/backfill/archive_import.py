@@ -101,7 +101,9 @@ def run_import(files: Iterable[Path], project: str, given: Facts, choice: Choice
     one = Import(row.slug, given, choice, job_names.lane_names(row), tell)
     fates = sum((one.take(path) for path in files), Counter[Fate]())
     if not fates[Fate.TAKEN] and not fates[Fate.FAILED]:
-        raise BadSubmission("No lane takes any of it: name one with --lane, or give a lane a pattern for the job's name.")
+        raise BadSubmission(
+            "No lane takes any of it: name one with --lane, or give a lane a pattern for the job's name."
+        )
     return fates[Fate.FAILED]
 
 
@@ -238,7 +240,12 @@ def _of_github(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said_of(job: EventClaim) -> Facts:
-    return {"conclusion": job.conclusion, "conclusion_scope": job.conclusion_scope, "started_at": job.started_at, "finished_at": job.finished_at}
+    return {
+        "conclusion": job.conclusion,
+        "conclusion_scope": job.conclusion_scope,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+    }
 
 
 def _digest(path: Path) -> str:

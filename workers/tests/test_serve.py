@@ -74,6 +74,13 @@ def test_serve_answers_and_a_stop_signal_leaves_no_process_behind(tmp_path: Path
         assert carrying(f"LEAKLEDGER_VAR={tmp_path}") == []
 
 
+def test_a_search_of_full_length_stands_in_an_address(tmp_path: Path) -> None:
+    """2,000 characters, each percent-encoded."""
+    port = free_port()
+    with served(port, tmp_path):
+        assert status_of(port, "/login/?next=" + "%3A" * 2000) == 200
+
+
 def test_nothing_survives_a_killed_serve(tmp_path: Path) -> None:
     with served(free_port(), tmp_path) as process:
         process.kill()

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.core.serializers.json import DjangoJSONEncoder
 
 from leaks.models import Project
 from leaks.queries.gate_page import Asked, find_signature, proof
@@ -32,7 +33,7 @@ class Command(BaseCommand):
             help="commit, run or CI run that is red; default: where it was seen last",
         )
         parser.add_argument(
-            "--after", default="", metavar="SHA", help="default: the newest run with a verdict on the branch"
+            "--after", default="", metavar="SHA", help="default: the newest later commit of the branch with a verdict"
         )
         parser.add_argument("--lane", default="", metavar="NAME", help="needed where a commit has several")
         parser.add_argument(
@@ -46,7 +47,7 @@ class Command(BaseCommand):
         else:
             asked = Asked(*(options[name] for name in Asked._fields))
             answer = proof(project, asked, find_signature(project, asked.signature))
-        self.stdout.write(json.dumps(asdict(answer), ensure_ascii=False, default=str))
+        self.stdout.write(json.dumps(asdict(answer), ensure_ascii=False, cls=DjangoJSONEncoder))
         self.stderr.write(self._said(answer))
         if code := EXITS.get(answer.result, INVALID):
             sys.exit(code)

@@ -4,21 +4,21 @@
     manage.py verify_journal engine --head 41:9f3c…           # against a head that was noted outside
     manage.py verify_journal engine --export journal.jsonl    # against an earlier export, JSON lines or CSV
 
-Prints one sentence a fault and ends with exit code 1, or one line a journal with its head and exit code 0. What was cut off the end shows
-only against something that was kept outside: note the head, or keep an export.
+An export is held against the journal in all it says, except for the names of people. Prints one sentence a fault and ends with exit code
+1, or one line a journal with its head and exit code 0. What was cut off the end shows only against something that was kept outside: note
+the head, or keep an export.
 """
 
-import csv
-import json
 import re
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from leaks import journal
+from leaks.management.exported_journal import Row, altered, entries_of
 from leaks.models import Project
 
 HEAD = re.compile(r"(?P<sequence>[0-9]{1,18}):(?P<hash>[0-9a-f]{64}|)")
@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's own shape
         kept = head_of(options["head"]) if options["head"] else None
-        exported = dict(entries_of(Path(options["export"]))) if options["export"] else {}
+        exported = self._exported(options["export"])
         if (kept or exported) and not options["project"]:
             raise CommandError("A head and an export are of one project: name it.")
         faults = [
@@ -43,6 +43,13 @@ class Command(BaseCommand):
         if faults:
             raise SystemExit(1)
 
+    def _exported(self, path: str | None) -> Mapping[int, Row]:
+        """The head has the sequence of the last entry, which has its hash as well."""
+        exported: dict[int, Row] = {}
+        for sequence, row in entries_of(Path(path)) if path else ():
+            exported[sequence] = {**exported.get(sequence, {}), **row}
+        return exported
+
     def _projects(self, slug: str | None) -> list[Project]:
         found = Project.objects.order_by("slug")
         projects = list(found.filter(slug=slug) if slug else found)
@@ -50,8 +57,9 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {slug!r}.")
         return projects
 
-    def _check(self, project: Project, kept: journal.Head | None, exported: dict[int, str]) -> list[str]:
-        faults = journal.verify(project, kept, exported)
+    def _check(self, project: Project, kept: journal.Head | None, exported: Mapping[int, Row]) -> list[str]:
+        hashes = {sequence: row["hash"] for sequence, row in exported.items()}
+        faults = [*journal.verify(project, kept, hashes), *altered(project, exported)]
         for fault in faults:
             self.stdout.write(f"{project.slug}: {fault}")
         if not faults:
@@ -65,33 +73,3 @@ def head_of(text: str) -> journal.Head:
     if found is None:
         raise CommandError("A head is written SEQ:HASH, as the export and this command print it.")
     return journal.Head(int(found["sequence"]), found["hash"])
-
-
-def entries_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Sequence and hash of each entry of an export, and of the head that is its last line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path} cannot be read: {error}") from error
-    rows = list(_json_rows(text) if text.lstrip().startswith("{") else _csv_rows(text))
-    if not rows or not rows[-1][2]:
-        raise CommandError(f"{path} does not end with the head of a journal: it is no whole export.")
-    yield from ((sequence, hash_) for sequence, hash_, _ in rows)
-
-
-def _json_rows(text: str) -> Iterator[tuple[int, str, bool]]:
-    for line in filter(str.strip, text.splitlines()):
-        try:
-            row = json.loads(line)
-            said = row.get("head", row)
-            yield int(said["sequence"]), str(said["hash"]), "head" in row
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CommandError("A line of the export is no entry of a journal.") from error
-
-
-def _csv_rows(text: str) -> Iterator[tuple[int, str, bool]]:
-    for row in csv.DictReader(text.splitlines(keepends=True)):
-        try:
-            yield int(row["sequence"]), row["hash"], row["what"] == "head" and not row["actor_kind"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise CommandError("A line of the export is no entry of a journal.") from error
