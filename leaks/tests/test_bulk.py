@@ -1,9 +1,11 @@
 """The collector of cycles rests while a log is read, and only then."""
 
 import gc
+import weakref
 
 import pytest
 
+from leaks import bulk
 from leaks.bulk import no_cycles
 
 
@@ -57,3 +59,21 @@ def test_what_somebody_froze_stays_frozen():
         assert gc.get_freeze_count()
     finally:
         gc.unfreeze()
+
+
+class Knot:
+    """An object that refers to itself."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_cycles_that_work_leaves_behind_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "MOST_UNSEEN", 500)
+    left = []
+    for _ in range(20):
+        with no_cycles():
+            knots = [Knot() for _ in range(100)]
+            left += [weakref.ref(knot) for knot in knots]
+            del knots
+    assert sum(one() is not None for one in left) <= 1000
