@@ -9,7 +9,7 @@ UV := uv==0.13.9
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench differential fuzz
+.PHONY: help run test soak lint bench differential fuzz
 
 # uv installs in seconds what takes pip half a minute; where it cannot be had, pip does it.
 install = if [ -x $(BIN)/uv ]; then $(BIN)/uv pip install --quiet --python $(BIN)/python -r $(1); \
@@ -23,6 +23,9 @@ run: .venv/runtime  ## Serve the dashboard with its demo at http://127.0.0.1:800
 
 test: .venv/dev  ## Run all tests; what needs a missing program is skipped and says so
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+soak: .venv/dev  ## Run the tests that take too long for every change
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m soak
 
 lint: .venv/dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -53,12 +53,12 @@ def test_does_this_pull_request_leak(page, digested):
     sound(page)
     page.get_by_role("link", name="pull request 1036").click()
     expect(page.locator(".answer")).to_have_text(
-        "Not known: asan-ubsan proved nothing on its newest commit 618924ed5 (no verdict: cancelled before tests)."
+        "Not known: asan-ubsan proved nothing on its newest commit 618924ed5 (no verdict: skipped)."
     )
     expect(page.locator("img.badge")).to_have_js_property("complete", value=True)
     sound(page)
     page.get_by_role("link", name=re.compile("d1b0ea3a8.*hold it against its parent")).click()
-    expect(page.locator(".result-word")).to_have_text("pre existing")
+    expect(page.locator(".result-chip")).to_have_text("pre existing")
     expect(page.locator("#statement")).to_contain_text(
         "all of its 9 signatures are at the base as well, the same to the byte"
     )
@@ -73,7 +73,7 @@ def test_the_whole_argument(page, digested):
     # The leak at d1b0ea3a8, identical on the parent, which nobody named.
     page.get_by_label("Head: what is in question").fill("d1b0ea3a8")
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator(".result-word")).to_have_text("pre existing")
+    expect(page.locator(".result-chip")).to_have_text("pre existing")
     expect(page.get_by_role("main")).to_contain_text("The control run was found by itself")
     expect(page.get_by_role("heading", name="Pre-existing, identical")).to_be_visible()
     page.locator(".compare-table").get_by_role("link", name=re.compile("BuildProportionalRopeCache")).click()

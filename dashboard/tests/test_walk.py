@@ -115,7 +115,7 @@ def test_is_it_mine(page, digested):
     head = LaneOutcome.objects.get(run__external_id="local-d1b0ea3a8")
     page.goto(f"{HOME}runs/{head.public_id}/")
     page.get_by_role("link", name="Is it mine?").click()
-    expect(page.locator(".result-word")).to_have_text("pre existing")
+    expect(page.locator(".result-chip")).to_have_text("pre existing")
     expect(page.get_by_role("heading", name="Pre-existing, identical")).to_be_visible()
     expect(page.locator(".compare-table tbody tr")).to_have_count(9)
     sound(page)

@@ -200,6 +200,7 @@ def arrive(folder: Path, chance: random.Random | None) -> dict[str, list[str]]:
     return rows
 
 
+@pytest.mark.soak
 @pytest.mark.django_db
 def test_a_history_over_several_branches_in_any_order_gives_the_same_rows(tmp_path: Path) -> None:
     """What a branch hides is held against the default branch until it has a run before of its own."""
@@ -233,7 +234,13 @@ def test_what_is_too_broad_follows_from_the_runs_before_and_not_from_those_that_
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["duplicate_run", "fix_brings_another_bug", "suppressions"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "duplicate_run",
+        *(pytest.param(one, marks=pytest.mark.soak) for one in ("fix_brings_another_bug", "suppressions")),
+    ],
+)
 def test_a_real_history_in_any_order_gives_the_same_rows(name: str) -> None:
     chance = random.Random(name)
     expected = arrive(LANES / name, None)

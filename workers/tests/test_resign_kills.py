@@ -120,6 +120,7 @@ def run(farm: Farm, command: list[str]) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.soak
 @pytest.mark.postgres
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["resign", "resign_command", "symbol_names"])
