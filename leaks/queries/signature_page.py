@@ -94,7 +94,7 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
         tests=variants.tests_in(groups),
         stacks=len(variants.by_stack(groups)),
         every_run=len(seen) == one.seen_outcomes and len({point.amount for point in seen}) == 1,
-        report=_report_row(shown.report) if shown.report else None,
+        report=report_row(shown.report) if shown.report else None,
         primary=shown.primary,
         others=shown.others,
         history=history,
@@ -220,7 +220,7 @@ def _frames(shown: Shown) -> list[Any]:
     return shown.reader.frames_of(shown.report.stack_id) if shown.report else []
 
 
-def _report_row(report: Report) -> ReportRow:
+def report_row(report: Report) -> ReportRow:
     return ReportRow(
         outcome=report.log.part.outcome.public_id,
         log=report.log.public_id,

@@ -7,13 +7,14 @@ from leaks.ledger_words import SuppressionTool
 from leaks.models import Project, Report, Signature, SignatureKey, Suppression
 from leaks.queries.journal_rows import journal_of
 from leaks.queries.reach import reach_of
+from leaks.queries.signature_page import report_row
 from leaks.queries.stacks import StackReader
 from leaks.queries.suppressions import row_of
 from leaks.queries.suppressions_clock import today
 from leaks.queries.suppressions_offers import largest_report, offers, tool_of
 from leaks.queries.suppressions_uses import uses
 from leaks.review_rules import warnings
-from leaks.rows.leak_pages import Amount, ReportRow, StackRow
+from leaks.rows.leak_pages import ReportRow, StackRow
 from leaks.rows.suppressions import CommentRow, Offer, SuppressionPage
 from leaks.rules import OwnCode, parse_rule, too_broad
 
@@ -91,22 +92,4 @@ def _shown(project: Project, report: Report | None) -> tuple[ReportRow | None, S
     if report is None:
         return None, None
     commit = report.log.part.outcome.run.commit.sha
-    return _row(report), StackReader(project, commit).stacks_of(report)[0]
-
-
-def _row(report: Report) -> ReportRow:
-    return ReportRow(
-        outcome=report.log.part.outcome.public_id,
-        log=report.log.public_id,
-        log_name=report.log.name,
-        line=report.line,
-        kind=report.kind,
-        tool=report.tool,
-        headline=report.headline,
-        detail=report.detail,
-        amount=Amount(report.leaked_bytes, report.leaked_objects, report.count),
-        test=report.test,
-        pid=report.pid,
-        truncated=report.truncated,
-        own=report.own,
-    )
+    return report_row(report), StackReader(project, commit).stacks_of(report)[0]
