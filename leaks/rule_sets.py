@@ -14,7 +14,7 @@ from ahocorasick_rs import AhoCorasick
 
 from leaks.evidence import Frame, Report
 from leaks.rule_builds import Build
-from leaks.rule_frames import PROBES, Probe, Sort, module_first, module_last
+from leaks.rule_frames import PROBES, Probe, Sort, module_first
 from leaks.rule_patterns import Matcher, compiled, literals, matches
 from leaks.rule_types import LSAN_TYPES, Suppressor
 from leaks.rules import Rule
@@ -128,11 +128,14 @@ class RuleSet:
         build = build or self._nothing_known
         return self._match(self._probes(report, build), build)
 
-    def frame(self, function: str | None, file: str | None, module: str | None, kind: str = LSAN_TYPES[0]) -> Match:
-        """What rules of a type say of one frame alone, wherever it stands and whatever else its log shows."""
-        frame = Frame("", function, file, module=module)
-        walk = module_last if self.suppressor is Suppressor.TSAN else module_first
-        return self._match(walk(frame, self._nothing_known, kind, first=True), self._nothing_known)
+    def frame(
+        self, function: str | None, file: str | None, module: str | None, build: Build | None = None, *, first: bool = True
+    ) -> Match:  # fmt: skip
+        """What rules about leaks say of one frame alone. `first`: it is the innermost one of its stack, or may be."""
+        build = build or self._nothing_known
+        return self._match(
+            module_first(Frame("", function, file, module=module), build, LSAN_TYPES[0], first=first), build
+        )
 
     def hits(self, function: str | None, file: str | None, module: str | None, kind: str = LSAN_TYPES[0]) -> bool:
         """Whether one of the rules is certain to match a frame."""

@@ -24,6 +24,7 @@ from leaks.models import (
 )
 from leaks.ownership import in_repository, read_code_owners, words
 from leaks.standing_life import no_life, set_lives
+from leaks.standing_sums import rebuild_sums
 from leaks.standing_texts import STACKS_READ, frames_of, matchable, search_text, seen_lines, tools_and_tests
 from leaks.words import SignatureState
 
@@ -77,6 +78,7 @@ def rebuild_signatures(ids: Iterable[int]) -> None:
     shown = [row for row in rows if row.pk in counted]
     _describe(shown, edges)
     _save(shown)
+    rebuild_sums(row.pk for row in rows)
     _forget([row for row in rows if row.pk not in counted])
     marks.mark(_standing_of(moved))
 

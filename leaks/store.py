@@ -10,6 +10,7 @@ from leaks.evidence import Report as Printed
 from leaks.identity import Identity
 from leaks.models import Log, LogMove, Report, ReportStack, Sighting, SignatureKey, SuppressionUse
 from leaks.rows.facts import SuppressionHit
+from leaks.shapes import shape_of
 from leaks.store_facts import LARGEST_SMALL, bounded, storable
 from leaks.store_frames import StackBook
 from leaks.store_keys import Named, store_keys
@@ -103,6 +104,7 @@ def _report(log: Log, ordinal: int, one: Recognised, key: SignatureKey, book: St
         finding=report.finding,
         truncated=report.truncated,
         flags=[storable(flag) for flag in report.flags],
+        shape=shape_of(report),
     )
 
 

@@ -2,14 +2,7 @@
 
 from django.db import migrations, models
 
-BATCH = 1000
-
-
-def mark_signatures(apps, schema_editor):
-    marks = apps.get_model("leaks", "StaleMark").objects
-    signatures = apps.get_model("leaks", "Signature").objects.values_list("pk", flat=True).order_by("pk")
-    rows = (marks.model(kind="signature", subject=str(pk)) for pk in signatures.iterator(chunk_size=BATCH))
-    marks.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+from leaks.migrations._marking import mark_signatures
 
 
 class Migration(migrations.Migration):

@@ -1,33 +1,34 @@
-"""What a rule would have hidden over all history: each report of its tool is held against it as the runtime would.
+"""What a rule would have hidden over all history.
 
-The distinct frames come first, for they are few: only a log that shows a frame of which the rule says anything is looked at whole, because
-what the other reports of a log show (modules, what hangs on a suppressed block) decides how sure the answer is.
+Its reports are counted by their sums, which are few: a rule meets distinct frames and stacks, never each sighting. What it reaches in few logs
+is looked at once more, log by log as the runtime saw it: what other reports of a log show (modules, what hangs on a hidden block) makes the
+answer surer.
 """
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet, Sum
 
-from leaks.models import Log, Project, Report, Signature, StackFrame
-from leaks.queries.refs import SUMS
+from leaks.models import Log, Project, Report, ReportSum, Signature
+from leaks.moments import moment
+from leaks.queries.reach_logs import hanging_on, hidden_in_logs
+from leaks.queries.reach_sums import MANY, Reached, reached_sums, read_sums
+from leaks.queries.reach_sums import Sum as Summed
 from leaks.reach import RuleFile, compile_rules
-from leaks.reach import reach_of as hidden_in_log
 from leaks.rows.suppressions_reach import Hidden, Reach, ReachRow, ReachSum
 from leaks.rule_diagnosis import diagnose
 from leaks.rule_sets import Certainty, RuleSet
-from leaks.rule_types import Suppressor
-from leaks.rules import parse_rules
-from leaks.stored_reports import StoredReports
+from leaks.rule_types import INDIRECT_LEAK, Suppressor
+from leaks.rules import Rule, parse_rules
 from leaks.words import LogState
 
-LOGS_AT_ONCE = 20
-FRAMES_AT_ONCE = 400
+FEW = 60  # reports: those are looked at log by log
+MOST = 50_000  # reports; beyond them all indirect leaks of a lane may hang on what is hidden
 SIZES_SHOWN = 5
-MOST_FRAMES = 4_000  # beyond them nearly every log shows one
 # Families of errors in which memory is used that is not there, is not its own or holds nothing: nobody should silence one.
 MEMORY_ERRORS = frozenset(
     {
@@ -37,38 +38,50 @@ MEMORY_ERRORS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where and when a log was written."""
-
-    lane: str
-    at: datetime
-
-
 @dataclass
 class Found:
-    """What was found of one signature."""
+    """What was found of one signature. `first` and `last` are microseconds since 1970."""
 
-    hidden: dict[Certainty, Hidden] = field(default_factory=lambda: defaultdict(Hidden))
-    places: set[Place] = field(default_factory=set)
+    records: dict[Certainty, int] = field(default_factory=lambda: defaultdict(int))
+    bytes: dict[Certainty, int] = field(default_factory=lambda: defaultdict(int))
+    lanes: set[str] = field(default_factory=set)
     tests: set[str] = field(default_factory=set)
     sizes: set[int] = field(default_factory=set)
+    first: int = sys.maxsize
+    last: int = 0
+
+    def add(self, row: Summed, certainty: Certainty) -> None:
+        self.records[certainty] += row.records
+        self.bytes[certainty] += row.bytes
+        self.lanes.add(row.lane)
+        self.first, self.last = min(self.first, row.first), max(self.last, row.last)
+        if row.tests:
+            self.tests.update(row.tests.split("\n"))
+        if row.largest:
+            self.sizes.add(row.largest)
+
+    def hidden(self, certainty: Certainty) -> Hidden:
+        return Hidden(self.records[certainty], self.bytes[certainty])
 
 
 def reach_of(project: Project, tool: str, rule: str, lanes: Sequence[str] = (), *, asked: str = "") -> Reach:
     """The reach of a rule in these lanes, or in all. `asked` is the signature that it is proposed for."""
     suppressor = Suppressor(tool)
     refused = next((row.why for row in diagnose(rule, suppressor) if row.refused), "")
-    ready = compile_rules(parse_rules(rule), suppressor)
+    rules = parse_rules(rule)
+    ready = compile_rules(rules, suppressor)
     if refused or ready is None:
         return Reach(fault=refused or "This is no rule.")
-    logs = _logs(project, lanes)
-    places = dict(_places(_narrowed(logs, suppressor, ready, rule)))
-    found = _hidden(places, ready)
-    return _summed(found, _rows(found, logs, asked), _records(logs, suppressor))
+    sums = ReportSum.objects.filter(lane__project=project, **({"lane__name__in": lanes} if lanes else {}))
+    found: dict[int, Found] = defaultdict(Found)
+    for row, certainty in _reached(_logs(project, lanes), sums.filter(tool=tool), ready, rules):
+        found[row.signature].add(row, certainty)
+    held = sums.filter(tool=tool).aggregate(records=Sum("records"))["records"] or 0
+    return _summed(found, _rows(found, sums, asked), held)
 
 
-# --- Which logs ------------------------------------------------------------------------------------------------------
+def is_of_leaks(ready: RuleFile) -> bool:
+    return isinstance(ready, RuleSet) and ready.suppressor is Suppressor.LSAN
 
 
 def _logs(project: Project, lanes: Sequence[str]) -> QuerySet[Log]:
@@ -78,114 +91,73 @@ def _logs(project: Project, lanes: Sequence[str]) -> QuerySet[Log]:
     return logs.filter(part__outcome__lane__name__in=lanes) if lanes else logs
 
 
-def _narrowed(logs: QuerySet[Log], suppressor: Suppressor, ready: RuleFile, rule: str) -> QuerySet[Log]:
-    """Logs that have a report of the tool; of leaks only those with a frame that the rule may match."""
-    reports = Report.objects.filter(log__in=logs, tool=suppressor.value).order_by()
-    # Newer runtimes print interceptors by another name than the one that rules are held against.
-    if suppressor is Suppressor.LSAN and isinstance(ready, RuleSet) and "interceptor" not in rule:
-        frames = _frames(reports, ready)
-        if frames is not None:
-            return logs.filter(pk__in=_showing(reports, frames))
+def _reached(logs: QuerySet[Log], sums: QuerySet[ReportSum], ready: RuleFile, rules: Sequence[Rule]) -> Reached:
+    """`sums` are those of the rule's tool."""
+    reached = reached_sums(sums, ready, rules)
+    if sum(row.reports for row, _ in reached) <= FEW:
+        return hidden_in_logs(_showing(logs, [row for row, _ in reached]), ready)
+    return [*reached, *_hanging(logs, sums, reached)] if is_of_leaks(ready) else reached
+
+
+def _showing(logs: QuerySet[Log], rows: Iterable[Summed]) -> QuerySet[Log]:
+    """The logs of these sums, and perhaps some more."""
+    stacks, signatures = {row.stack for row in rows}, {row.signature for row in rows}
+    reports = Report.objects.filter(stack__in=stacks, key__signature__in=signatures).order_by()
     return logs.filter(pk__in=reports.values("log_id"))
 
 
-def _frames(reports: QuerySet[Report], ready: RuleSet) -> list[int] | None:
-    """Distinct frames of which the rule says something; null where they narrow nothing."""
-    rows = StackFrame.objects.filter(stack__in=reports.values("stack_id")).order_by()
-    distinct = rows.values_list("frame_id", "frame__function", "frame__file", "frame__module").distinct()
-    told = [
-        pk
-        for pk, function, file, module in distinct.iterator(chunk_size=2000)
-        if ready.frame(function or None, file or None, module or None).rule is not None
-    ]
-    return told if len(told) <= MOST_FRAMES else None
-
-
-def _showing(reports: QuerySet[Report], frames: Sequence[int]) -> set[int]:
-    found: set[int] = set()
-    for start in range(0, len(frames), FRAMES_AT_ONCE):
-        stacks = StackFrame.objects.filter(frame__in=frames[start : start + FRAMES_AT_ONCE]).values("stack_id")
-        found.update(reports.filter(stack__in=stacks).values_list("log_id", flat=True).distinct())
-    return found
-
-
-def _places(logs: QuerySet[Log]) -> Iterator[tuple[int, Place]]:
-    rows = logs.order_by("pk").values_list("pk", "part__outcome__lane__name", "part__outcome__happened_at")
-    return ((pk, Place(lane, at)) for pk, lane, at in rows)
-
-
-# --- What the rule does there ----------------------------------------------------------------------------------------
-
-
-def _hidden(places: Mapping[int, Place], ready: RuleFile) -> dict[int, Found]:
-    """Key → what of it is hidden."""
-    found: dict[int, Found] = defaultdict(Found)
-    reader, ids = StoredReports(), list(places)
-    for start in range(0, len(ids), LOGS_AT_ONCE):
-        by_log: dict[int, list[Any]] = defaultdict(list)
-        for stored in reader.of_logs(ids[start : start + LOGS_AT_ONCE]):
-            by_log[stored.log].append(stored)
-        for log, rows in by_log.items():
-            _note(found, rows, ready, places[log])
-    return found
-
-
-def _note(found: dict[int, Found], rows: Sequence[Any], ready: RuleFile, place: Place) -> None:
-    matches = hidden_in_log(ready, [stored.report for stored in rows])
-    for stored, match in zip(rows, matches, strict=True):
-        if match.certainty is not None:
-            one, report = found[stored.key], stored.report
-            one.hidden[match.certainty] += Hidden(report.count, report.bytes or 0)
-            one.places.add(place)
-            one.tests.update([report.test] if report.test else [])
-            # Of folded records only the sum is known.
-            one.sizes.update([report.bytes] if report.bytes and report.count == 1 else [])
+def _hanging(logs: QuerySet[Log], sums: QuerySet[ReportSum], reached: Reached) -> Reached:
+    """Blocks that a hidden one may lead to: indirect leaks of the same logs, or where those are very many, of the same lanes."""
+    hit = [row for row, certainty in reached if certainty is not Certainty.UNDECIDABLE]
+    known = {row.stack for row, _ in reached}
+    if len(known) <= MANY and sum(row.reports for row in hit) <= MOST:
+        return hanging_on(logs, {row.stack for row in hit}, known)
+    lanes = {row.lane for row in hit}
+    others = read_sums(sums.filter(kind=INDIRECT_LEAK, lane__name__in=lanes))
+    return [(row, Certainty.POSSIBLE) for row in others if row.stack not in known]
 
 
 # --- Signature by signature ------------------------------------------------------------------------------------------
 
+COLUMNS = ("pk", "public_id", "title", "kind", "state", "own", "family")
 
-def _rows(found: Mapping[int, Found], logs: QuerySet[Log], asked: str) -> tuple[ReachRow, ...]:
-    if not found:
-        return ()
-    reports = Report.objects.filter(log__in=logs, key__signature__keys__in=list(found)).order_by()
-    sums = {row["key__signature"]: row for row in reports.values("key__signature").annotate(**_sums())}
-    rows = [
-        _row(one, [found[key.pk] for key in one.keys.all() if key.pk in found], sums.get(one.pk, {}), asked)
-        for one in Signature.objects.filter(keys__in=list(found)).distinct().prefetch_related("keys")
-    ]
+
+def _rows(found: Mapping[int, Found], sums: QuerySet[ReportSum], asked: str) -> tuple[ReachRow, ...]:
+    shown = _among(Signature.objects.all(), "pk", found).values(*COLUMNS)
+    seen = dict(_seen(_among(sums, "key__signature", found)))
+    rows = (_row(one, found[one["pk"]], seen.get(one["pk"], Hidden()), asked) for one in shown if one["pk"] in found)
     return tuple(sorted(rows, key=_weight))
 
 
-def _sums() -> dict[str, Any]:
-    return {name: SUMS[name] for name in ("bytes", "records")}
+def _among(rows: QuerySet[Any], name: str, found: Mapping[int, Found]) -> QuerySet[Any]:
+    """Narrowed to these signatures, as long as they are not too many to be named."""
+    return rows.filter(**{f"{name}__in": list(found)}) if len(found) <= MANY else rows
 
 
-def _row(one: Signature, parts: Sequence[Found], seen: Mapping[str, Any], asked: str) -> ReachRow:
-    places = [place for part in parts for place in part.places]
-    times = [place.at for place in places]
+def _seen(sums: QuerySet[ReportSum]) -> Iterator[tuple[int, Hidden]]:
+    rows = sums.order_by().values_list("key__signature_id").annotate(Sum("records"), Sum("leaked_bytes"))
+    return ((signature, Hidden(records, size)) for signature, records, size in rows)
+
+
+def _row(one: Mapping[str, Any], found: Found, seen: Hidden, asked: str) -> ReachRow:
     return ReachRow(
-        public_id=one.public_id,
-        title=one.title,
-        kind=one.kind,
-        state=one.state,
-        own=one.own,
-        memory_error=one.family in MEMORY_ERRORS,
-        asked=one.public_id == asked,
-        certain=_total(part.hidden[Certainty.CERTAIN] for part in parts),
-        possible=_total(part.hidden[Certainty.POSSIBLE] for part in parts),
-        undecidable=_total(part.hidden[Certainty.UNDECIDABLE] for part in parts),
-        seen=Hidden(seen.get("records") or 0, seen.get("bytes") or 0),
-        sizes=tuple(sorted({size for part in parts for size in part.sizes}, reverse=True)[:SIZES_SHOWN]),
-        lanes=tuple(sorted({place.lane for place in places})),
-        tests=tuple(sorted({test for part in parts for test in part.tests})),
-        first=min(times),
-        last=max(times),
+        public_id=one["public_id"],
+        title=one["title"],
+        kind=one["kind"],
+        state=one["state"],
+        own=one["own"],
+        memory_error=one["family"] in MEMORY_ERRORS,
+        asked=one["public_id"] == asked,
+        certain=found.hidden(Certainty.CERTAIN),
+        possible=found.hidden(Certainty.POSSIBLE),
+        undecidable=found.hidden(Certainty.UNDECIDABLE),
+        seen=seen,
+        sizes=tuple(sorted(found.sizes, reverse=True)[:SIZES_SHOWN]),
+        lanes=tuple(sorted(found.lanes)),
+        tests=tuple(sorted(found.tests)),
+        first=moment(found.first),
+        last=moment(found.last),
     )
-
-
-def _total(parts: Iterable[Hidden]) -> Hidden:
-    return sum(parts, Hidden())
 
 
 def _weight(row: ReachRow) -> tuple[bool, bool, bool, int, str]:
@@ -195,7 +167,6 @@ def _weight(row: ReachRow) -> tuple[bool, bool, bool, int, str]:
 
 
 def _summed(found: Mapping[int, Found], rows: tuple[ReachRow, ...], reports: int) -> Reach:
-    times = [moment for row in rows for moment in (row.first, row.last)]
     return Reach(
         rows=rows,
         certain=_sum(rows, "certain"),
@@ -204,17 +175,13 @@ def _summed(found: Mapping[int, Found], rows: tuple[ReachRow, ...], reports: int
         lanes=tuple(sorted({lane for row in rows for lane in row.lanes})),
         tests=len({test for one in found.values() for test in one.tests}),
         reports=reports,
-        first=min(times, default=None),
-        last=max(times, default=None),
+        first=min((row.first for row in rows), default=None),
+        last=max((row.last for row in rows), default=None),
     )
 
 
 def _sum(rows: Iterable[ReachRow], word: str) -> ReachSum:
-    parts = list(rows)
-    hidden = _total(getattr(row, word) for row in parts)
-    return ReachSum(sum(row.certainty == word for row in parts), hidden.records, hidden.bytes)
-
-
-def _records(logs: QuerySet[Log], suppressor: Suppressor) -> int:
-    reports = Report.objects.filter(log__in=logs, tool=suppressor.value)
-    return reports.aggregate(records=Sum("count"))["records"] or 0
+    parts = [(getattr(row, word), row.certainty == word) for row in rows]
+    return ReachSum(
+        sum(counts for _, counts in parts), sum(one.records for one, _ in parts), sum(one.bytes for one, _ in parts)
+    )

@@ -33,7 +33,7 @@ class Rank:
 
 RANKS = (
     Rank(
-        "leaks.bulk leaks.errors leaks.addresses leaks.visible leaks.words leaks.ledger_words leaks.decision_words "
+        "leaks.bulk leaks.moments leaks.errors leaks.addresses leaks.visible leaks.words leaks.ledger_words leaks.decision_words "
         "leaks.globs leaks.rows.* leaks.evidence"
     ),
     Rank(
@@ -50,7 +50,7 @@ RANKS = (
         "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known leaks.parsing.small_checks "
         "leaks.parsing.passages leaks.parsing.walk leaks.parsing.progress leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
         "leaks.rule_types leaks.rule_patterns leaks.rules leaks.rule_builds leaks.rule_frames leaks.rule_sets "
-        "leaks.valgrind_blocks leaks.mangled_names "
+        "leaks.valgrind_blocks leaks.mangled_names leaks.shapes "
         "leaks.rules_valgrind leaks.rule_diagnosis leaks.reach leaks.providers.*"
     ),
     Rank(
@@ -72,7 +72,7 @@ RANKS = (
     Rank(
         "leaks.store_frames leaks.store_keys leaks.store leaks.resign_forecast leaks.resign_summary leaks.resign_keys "
         "leaks.resign_rows leaks.rollups leaks.successors leaks.life_marks leaks.code_owners leaks.standing_life "
-        "leaks.standing_texts "
+        "leaks.standing_texts leaks.standing_sums "
         "leaks.standing_signatures "
         "leaks.standing leaks.withdraw leaks.statuses leaks.outbox leaks.notices "
         "leaks.triage_changes leaks.triage leaks.triage_many leaks.saved_views leaks.gate_cases leaks.key_moves "

@@ -19,6 +19,7 @@ from leaks.models import (
     Project,
     Report,
     ReportStack,
+    ReportSum,
     Run,
     Sighting,
     Signature,
@@ -165,7 +166,14 @@ TABLES: dict[str, tuple[Any, tuple[str, ...]]] = {
         (
             *LOG, "log__revision", "ordinal", "line", "key__hash", "key__signature__public_id", "stack__hash", "tool",
             "kind", "headline", "detail", "leaked_bytes", "leaked_objects", "count", "pid", "test", "own",
-            "own_frame__hash", "finding", "truncated", "flags",
+            "own_frame__hash", "finding", "truncated", "flags", "shape",
+        ),
+    ),
+    "sums": (
+        ReportSum,
+        (
+            "lane__name", "key__hash", "key__signature__public_id", "stack__hash", "tool", "kind", "shape", "reports",
+            "records", "leaked_bytes", "largest", "first", "last", "tests",
         ),
     ),
     "other stacks": (

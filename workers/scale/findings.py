@@ -12,6 +12,7 @@ from typing import NamedTuple
 from leaks.ledger_words import LifeCycle
 from leaks.models import Frame, Report, Sighting, Signature, SignatureKey, Stack, StackFrame
 from leaks.search_lines import seen_with
+from leaks.shapes import NOTHING
 from leaks.words import SignatureState
 from workers.scale.bulk import Row, ids, write
 from workers.scale.history import History, sha_of
@@ -218,4 +219,5 @@ def _reports(random: Random, history: History, plan: Findings, seen: Sequence[tu
             "test": random.choice(one.tests),
             "own": one.own,
             "own_frame_id": plan.frames[one.place] if one.own else None,
+            "shape": NOTHING,
         }

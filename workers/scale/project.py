@@ -5,10 +5,12 @@ from dataclasses import replace
 from random import Random
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from leaks import models, triage
 from leaks.accounts import account
+from leaks.standing_sums import rebuild_sums
 from leaks.words import MemberRole, SignatureState
 from workers.scale.bulk import settle, unchecked
 from workers.scale.findings import plan_findings, sums_of, write_findings
@@ -16,6 +18,7 @@ from workers.scale.history import plan_history, write_history
 from workers.scale.outcomes import write_outcomes
 from workers.scale.plan import Scale
 
+SUMMED_AT_ONCE = 500
 DECIDED = 100  # signatures with an entry in the journal
 NOTE = "Everything here is generated: no lane ever ran, and every log has the same bytes."
 TOUCHED = (
@@ -43,8 +46,16 @@ def make(slug: str, scale: Scale, say: Callable[[str], None]) -> models.Project:
         write_findings(random, plan, history)
     settle(TOUCHED)
     say("findings are written")
+    _sum_up(project)
     _decide(project)
     return project
+
+
+def _sum_up(project: models.Project) -> None:
+    ids = list(models.Signature.objects.filter(project=project).values_list("pk", flat=True))
+    for start in range(0, len(ids), SUMMED_AT_ONCE):
+        with transaction.atomic():
+            rebuild_sums(ids[start : start + SUMMED_AT_ONCE])
 
 
 def _decide(project: models.Project) -> None:

@@ -1,0 +1,38 @@
+"""What of a report suppression rules look at, besides its tool, its kind and its primary stack.
+
+Of reports that agree in all of it one has to be held against a rule, however many there are.
+"""
+
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+
+from leaks.evidence import Frame, Report
+from leaks.rule_types import Suppressor
+
+NOTHING = ""
+NOT_YET = "?"  # of a report that was stored before there were shapes
+PASSING = re.compile(
+    r"\b(?:0x[0-9a-fA-F]+|\d{3,})\b"
+)  # addresses, pids, values: the sizes that a Valgrind block names are shorter
+
+
+def shape_of(report: Report) -> str:
+    """A short hash, or nothing where nothing else counts: of a leak that is its stack alone."""
+    if report.tool == Suppressor.LSAN or (report.bytes is not None and not report.stacks):
+        return NOTHING
+    rest = "\n".join(_rest(report)).strip()
+    return blake2b(rest.encode(errors="replace"), digest_size=10).hexdigest() if rest else NOTHING
+
+
+def _rest(report: Report) -> Iterator[str]:
+    yield PASSING.sub("#", report.detail)
+    if report.place is not None:
+        yield _frame(report.place)
+    for stack in report.stacks:
+        yield f"{stack.role}:"
+        yield from map(_frame, stack.frames)
+
+
+def _frame(frame: Frame) -> str:
+    return "|".join(str(part or "") for part in (frame.function, frame.file, frame.line, frame.module))
