@@ -176,7 +176,7 @@ def embedded() -> Iterator[Farm]:
     """SQLite in a file and the broker in a folder."""
     var = Path(tempfile.mkdtemp(prefix="ll-farm-"))
     try:
-        shutil.copy(_migrated(), var / "leakledger.sqlite3")
+        shutil.copy(migrated(), var / "leakledger.sqlite3")
         with _farm(Farm(var, f"sqlite:///{var / 'leakledger.sqlite3'}")) as farm:
             yield farm
     finally:
@@ -189,7 +189,7 @@ def team(postgres_url: str, redis_url: str) -> Iterator[Farm]:
     var = Path(tempfile.mkdtemp(prefix="ll-farm-"))
     name = f"farm_{os.getpid()}_{time.monotonic_ns()}"
     with _administrator(postgres_url) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"')
+        admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{_template(postgres_url)}"')
     url = postgres_url.replace("/postgres?", f"/{name}?")
     empty_queue(redis_url)
     try:
@@ -219,15 +219,13 @@ def _farm(farm: Farm) -> Iterator[Farm]:
     farm.queue.mkdir(parents=True)
     try:
         with _connected(farm.database_url), _logs_in(farm.var / "logs"):
-            if not farm.database_url.startswith("sqlite"):
-                call_command("migrate", verbosity=0)
             yield farm
     finally:
         farm.stop()
 
 
 @cache
-def _migrated() -> Path:
+def migrated() -> Path:
     """An empty SQLite database with all tables, to copy: migrating takes longer than most tests."""
     path = settings.LEAKLEDGER_VAR / "migrated.sqlite3"
     with _connected(f"sqlite:///{path}"):
@@ -235,6 +233,17 @@ def _migrated() -> Path:
         with connections["default"].cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path
+
+
+@cache
+def _template(postgres_url: str) -> str:
+    """The same on PostgreSQL: the name of a database to copy."""
+    name = f"farm_template_{os.getpid()}"
+    with _administrator(postgres_url) as admin:
+        admin.execute(f'CREATE DATABASE "{name}"')
+    with _connected(postgres_url.replace("/postgres?", f"/{name}?")):
+        call_command("migrate", verbosity=0)
+    return name
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from workers.tests.farm import migrated
 from workers.tests.processes import carrying, gone_within, grown_within
 
 pytestmark = pytest.mark.processes
@@ -55,6 +57,14 @@ def served(port: int, var: Path) -> Iterator["subprocess.Popen[str]"]:
             process.kill()
 
 
+@pytest.fixture
+def known_var(tmp_path: Path, django_db_blocker) -> Path:
+    """With a database that is there already: making its tables takes longer than all the rest of a start."""
+    with django_db_blocker.unblock():
+        shutil.copy(migrated(), tmp_path / "leakledger.sqlite3")
+    return tmp_path
+
+
 def status_of(port: int, path: str) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
@@ -64,28 +74,28 @@ def status_of(port: int, path: str) -> int:
         connection.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_serve_answers_and_a_stop_signal_leaves_no_process_behind(tmp_path: Path, number: signal.Signals) -> None:
-    port = free_port()
-    with served(port, tmp_path) as process:
+@pytest.mark.parametrize(("number", "var"), [(signal.SIGINT, "tmp_path"), (signal.SIGTERM, "known_var")])
+def test_serve_answers_and_a_stop_signal_leaves_no_process_behind(request, number: signal.Signals, var: str) -> None:
+    port, folder = free_port(), request.getfixturevalue(var)
+    with served(port, folder) as process:
         assert status_of(port, "/") < 500
         process.send_signal(number)
         assert process.wait(timeout=30) == 0
-        assert carrying(f"LEAKLEDGER_VAR={tmp_path}") == []
+        assert carrying(f"LEAKLEDGER_VAR={folder}") == []
 
 
-def test_a_search_of_full_length_stands_in_an_address(tmp_path: Path) -> None:
+def test_a_search_of_full_length_stands_in_an_address(known_var: Path) -> None:
     """2,000 characters, each percent-encoded."""
     port = free_port()
-    with served(port, tmp_path):
+    with served(port, known_var):
         assert status_of(port, "/login/?next=" + "%3A" * 2000) == 200
 
 
-def test_nothing_survives_a_killed_serve(tmp_path: Path) -> None:
-    with served(free_port(), tmp_path) as process:
+def test_nothing_survives_a_killed_serve(known_var: Path) -> None:
+    with served(free_port(), known_var) as process:
         process.kill()
         process.wait(timeout=10)
-        assert gone_within(20, f"LEAKLEDGER_VAR={tmp_path}")
+        assert gone_within(20, f"LEAKLEDGER_VAR={known_var}")
 
 
 def test_a_busy_port_is_one_sentence_and_code_1(tmp_path: Path) -> None:
