@@ -21,6 +21,6 @@ class Migration(migrations.Migration):
     dependencies = [("leaks", "0002_recipes")]
 
     operations = [
-        migrations.RunPython(say_what_history_is_signed_with, migrations.RunPython.noop),
-        migrations.RunPython(say_what_places_were_named, migrations.RunPython.noop),
+        migrations.RunPython(say_what_history_is_signed_with, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(say_what_places_were_named, migrations.RunPython.noop, elidable=True),
     ]

@@ -11,5 +11,5 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunPython(mark_signatures, migrations.RunPython.noop),
+        migrations.RunPython(mark_signatures, migrations.RunPython.noop, elidable=True),
     ]

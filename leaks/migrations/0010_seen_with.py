@@ -17,5 +17,5 @@ class Migration(migrations.Migration):
             field=models.TextField(blank=True, default=""),
             preserve_default=False,
         ),
-        migrations.RunPython(mark_signatures, migrations.RunPython.noop),
+        migrations.RunPython(mark_signatures, migrations.RunPython.noop, elidable=True),
     ]

@@ -66,5 +66,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunPython(mark_signatures, migrations.RunPython.noop),
+        migrations.RunPython(mark_signatures, migrations.RunPython.noop, elidable=True),
     ]

@@ -218,7 +218,7 @@ def _farm(farm: Farm) -> Iterator[Farm]:
     farm.faults.mkdir()
     farm.queue.mkdir(parents=True)
     try:
-        with _connected(farm.database_url), _logs_in(farm.var / "logs"):
+        with connected(farm.database_url), _logs_in(farm.var / "logs"):
             yield farm
     finally:
         farm.stop()
@@ -228,7 +228,7 @@ def _farm(farm: Farm) -> Iterator[Farm]:
 def migrated() -> Path:
     """An empty SQLite database with all tables, to copy: migrating takes longer than most tests."""
     path = settings.LEAKLEDGER_VAR / "migrated.sqlite3"
-    with _connected(f"sqlite:///{path}"):
+    with connected(f"sqlite:///{path}"):
         call_command("migrate", verbosity=0)
         with connections["default"].cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -241,13 +241,13 @@ def _template(postgres_url: str) -> str:
     name = f"farm_template_{os.getpid()}"
     with _administrator(postgres_url) as admin:
         admin.execute(f'CREATE DATABASE "{name}"')
-    with _connected(postgres_url.replace("/postgres?", f"/{name}?")):
+    with connected(postgres_url.replace("/postgres?", f"/{name}?")):
         call_command("migrate", verbosity=0)
     return name
 
 
 @contextlib.contextmanager
-def _connected(database_url: str) -> Iterator[None]:
+def connected(database_url: str) -> Iterator[None]:
     """Put a database in the place of the test's default one."""
     former = connections["default"]
     wanted = {**former.settings_dict, **environ.Env.db_url_config(database_url)}
