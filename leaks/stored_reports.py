@@ -17,7 +17,7 @@ from leaks.words import Role
 Frames = tuple[Printed, ...]
 
 MOST_STACKS = 20_000  # kept; beyond them they are read again
-AT_ONCE = 400  # stacks in one query: SQLite bounds the number of parameters
+AT_ONCE = 2_000  # stacks in one query: databases bound the number of parameters
 
 COLUMNS = (
     "pk", "log_id", "ordinal", "key_id", "stack_id", "own_frame_id", "place_id", "line", "tool", "kind", "headline", "detail",

@@ -27,7 +27,7 @@ from leaks.rules import Rule, parse_rules
 from leaks.words import LogState
 
 FEW = 60  # reports: those are looked at log by log
-MOST = 50_000  # reports; beyond them all indirect leaks of a lane may hang on what is hidden
+MOST = 5_000  # reports; beyond them all indirect leaks of a lane may hang on what is hidden
 SIZES_SHOWN = 5
 # Families of errors in which memory is used that is not there, is not its own or holds nothing: nobody should silence one.
 MEMORY_ERRORS = frozenset(

@@ -13,12 +13,14 @@ from django.db.models import Q, QuerySet
 
 from leaks.models import Frame, ReportSum, StackFrame
 from leaks.rule_builds import Build
+from leaks.rule_frames import names_of
 from leaks.rule_patterns import literals
 from leaks.rule_sets import Certainty, RuleSet
 from leaks.rules import Rule
 
-AT_ONCE = 400  # parameters of one query
+AT_ONCE = 2_000  # parameters of one query
 MANY = 4_000  # frames; beyond them the places of all stacks are read
+SURENESS = {certainty: place for place, certainty in enumerate((*Certainty, None))}
 NOWHERE = "\0"  # in no printed name
 # What the runtime may have had in front of a text that was printed without it.
 FRONTS = ("___interceptor_", "./")
@@ -38,7 +40,7 @@ def stacks_matched(ready: RuleSet, rules: Sequence[Rule], sums: QuerySet[ReportS
     found = dict.fromkeys(_unseen(sums), Certainty.POSSIBLE) if _may_be_unseen(ready, build) else {}
     for stack, position, frame in _places(told, sums):
         certainty = told[frame].innermost if position == 0 else told[frame].outer
-        if certainty and (stack not in found or _surer(certainty, found[stack])):
+        if certainty and SURENESS[certainty] < SURENESS[found.get(stack)]:
             found[stack] = certainty
     return found
 
@@ -48,10 +50,10 @@ def _may_be_unseen(ready: RuleSet, build: Build) -> bool:
     return _certainty(ready, build, (NOWHERE, NOWHERE, ""), first=False) is not None
 
 
-def _unseen(sums: QuerySet[ReportSum]) -> Iterator[int]:
+def _unseen(sums: QuerySet[ReportSum]) -> Iterable[int]:
     """Stacks with such a frame."""
     places = StackFrame.objects.filter(stack__in=sums.order_by().values("stack"), frame__module="")
-    return places.order_by().values_list("stack_id", flat=True).distinct().iterator(chunk_size=10_000)
+    return places.order_by().values_list("stack_id", flat=True).distinct()
 
 
 def known_modules() -> Build:
@@ -61,23 +63,25 @@ def known_modules() -> Build:
     return build
 
 
-def _surer(one: Certainty, other: Certainty) -> bool:
-    order = list(Certainty)
-    return order.index(one) < order.index(other)
-
-
 def _told(ready: RuleSet, build: Build, frames: QuerySet[Frame]) -> dict[int, Told]:
     known: dict[tuple[str, str, str], Told] = {}
     found: dict[int, Told] = {}
-    rows = frames.order_by().values_list("pk", "function", "file", "module").iterator(chunk_size=5_000)
+    rows = frames.order_by().values_list("pk", "function", "file", "module")
     for pk, function, file, module in rows:
         texts = (function, file, module)
         told = known.get(texts)
         if told is None:
-            told = known[texts] = Told(*(_certainty(ready, build, texts, first=first) for first in (True, False)))
+            told = known[texts] = _of_frame(ready, build, texts)
         if any(told):
             found[pk] = told
     return found
+
+
+def _of_frame(ready: RuleSet, build: Build, texts: tuple[str, str, str]) -> Told:
+    innermost = _certainty(ready, build, texts, first=True)
+    if len(names_of(texts[0], texts[1] or None)) == 1:
+        return Told(innermost, innermost)
+    return Told(innermost, _certainty(ready, build, texts, first=False))
 
 
 def _certainty(ready: RuleSet, build: Build, texts: Sequence[str], *, first: bool) -> Certainty | None:
@@ -90,7 +94,7 @@ def _places(told: dict[int, Told], sums: QuerySet[ReportSum]) -> Iterator[tuple[
     columns, frames = ("stack_id", "position", "frame_id"), list(told)
     if len(frames) > MANY:
         rows = StackFrame.objects.filter(stack__in=sums.order_by().values("stack")).order_by().values_list(*columns)
-        yield from (row for row in rows.iterator(chunk_size=10_000) if row[2] in told)
+        yield from (row for row in rows if row[2] in told)
         return
     for start in range(0, len(frames), AT_ONCE):
         yield from StackFrame.objects.filter(frame__in=frames[start : start + AT_ONCE]).order_by().values_list(*columns)

@@ -1,7 +1,7 @@
 """What a rule hides log by log, exactly: what the other reports of a log show decides how sure the answer is."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from leaks.rule_types import INDIRECT_LEAK
 from leaks.stored_reports import Stored, StoredReports
 
 LOGS_AT_ONCE = 20
+IDS_AT_ONCE = 1_000  # parameters of one query
 LANE, AT = "log__part__outcome__lane__name", "log__part__outcome__happened_at"
 
 
@@ -74,14 +75,21 @@ def _alone(stored: Stored, signature: int, place: Place) -> Summed:
 
 def hanging_on(logs: QuerySet[Log], hidden: Collection[int], known: Collection[int]) -> Reached:
     """Indirect leaks in logs that show a stack of `hidden`: they may hang on what is. Those with a stack of `known` are told of elsewhere."""
-    leaks = Report.objects.filter(log__in=logs, tool="lsan").order_by()
-    showing = leaks.filter(stack__in=hidden).values("log_id")
-    others = leaks.filter(kind=INDIRECT_LEAK, log__in=showing).exclude(stack__in=known)
-    rows = others.values("key__signature_id", LANE, "stack_id", "test").annotate(
+    leaks = Report.objects.filter(tool="lsan").order_by()
+    showing = leaks.filter(stack__in=hidden, log__in=logs).values_list("log_id", flat=True).distinct()
+    # The logs by name: of both questions in one the database makes a walk over all reports there are.
+    ids = list(showing)
+    chunks = (ids[start : start + IDS_AT_ONCE] for start in range(0, len(ids), IDS_AT_ONCE))
+    rows = (row for some in chunks for row in _indirect(leaks.filter(log__in=some)))
+    return [(_hanging(row), Certainty.POSSIBLE) for row in rows if row["stack_id"] not in known]
+
+
+def _indirect(leaks: QuerySet[Report]) -> Iterable[Mapping[str, Any]]:
+    rows = leaks.filter(kind=INDIRECT_LEAK).values("key__signature_id", LANE, "stack_id", "test")
+    return rows.annotate(
         sample=Min("pk"), reports=Count("pk"), records=Sum("count"), bytes=Sum("leaked_bytes"),
         largest=Max("leaked_bytes", filter=Q(count=1)), first=Min(AT), last=Max(AT),
     )  # fmt: skip
-    return [(_hanging(row), Certainty.POSSIBLE) for row in rows]
 
 
 def _hanging(row: Mapping[str, Any]) -> Summed:

@@ -18,7 +18,7 @@ from leaks.rule_types import LEAK_KINDS, Suppressor
 from leaks.rules import Rule
 from leaks.stored_reports import StoredReports
 
-AT_ONCE = 400  # parameters of one query
+AT_ONCE = 2_000  # parameters of one query
 MANY = 2_000  # stacks; beyond them all sums are read
 Sums = QuerySet[ReportSum]
 
@@ -54,7 +54,7 @@ def reached_sums(sums: Sums, ready: RuleFile, rules: Sequence[Rule]) -> Reached:
 
 
 def read_sums(sums: Sums) -> Iterator[Sum]:
-    return map(Sum._make, sums.order_by().values_list(*COLUMNS).iterator(chunk_size=10_000))
+    return map(Sum._make, sums.order_by().values_list(*COLUMNS))
 
 
 def _by_stack(sums: Sums, ready: RuleSet, rules: Sequence[Rule]) -> Reached:

@@ -4,6 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from workers.tests.farm import connected
@@ -27,8 +28,7 @@ def tables(connection):
 def walk(connection, last):
     """Without the migration that stands for all others."""
     executor = MigrationExecutor(connection)
-    executor.loader.replace_migrations = False
-    executor.loader.build_graph()
+    executor.loader = MigrationLoader(connection, replace_migrations=False)
     leaves = [node for node in executor.loader.graph.leaf_nodes() if node not in {("leaks", last), WHOLE}]
     executor.migrate([*(node for node in leaves if node[0] != "leaks"), ("leaks", last)])
 
