@@ -111,11 +111,12 @@ REPEATED = (
 )
 ROWS = (*BROKEN, *REPEATED)
 WORDS = Rows([row.needle for row in ROWS])
-# A word of every row and of every step, as few as possible and none that occurs in a frame.
+# A word of every row and of every step, as few as possible and none that occurs in a frame or in a report of UBSan.
 NEEDLES = (
     "%]", "] Building ", "] Linking ", "] Compiling ", "] Generating ", "] CXX ", "] CC ", " -c ", " -o ", "-fsanitize=", "-Zsanitizer=",
-    " -race", "error: ", "error C", "error LNK", "undefined reference to ", "error[E", "CMake Error", "meson.build:", "*** ", "FAILED: ",
-    "ninja: ", " failed]", "BUILD FAILED", "did NOT complete", "nvcc fatal", *NEEDS_NONE,
+    " -race", ": error: ", "fatal error: ", "compiler error: ", "could not compile", "error C", "error LNK", "undefined reference to ",
+    "error[E", "CMake Error", "meson.build:", "*** ", "FAILED: ", "ninja: ", " failed]", "BUILD FAILED", "did NOT complete", "nvcc fatal",
+    *NEEDS_NONE,
 )  # fmt: skip
 
 
@@ -133,10 +134,10 @@ class Reader:
         # A test may run a compiler too: what ctest quotes is no build of ours.
         if key and any(part.startswith("ctest:") for part in key):
             return
-        if PERCENT.match(text) or _steps(text):
+        if text[:1] == "[" and (PERCENT.match(text) or _steps(text)):
             self._step = number, text
         if not self._needs_none:
-            self._needs_none = any(banner in text for banner in NEEDS_NONE)
+            self._needs_none = any(map(text.__contains__, NEEDS_NONE))
         if not self._compiled(number, text):
             self._judge(number, text)
 

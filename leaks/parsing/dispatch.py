@@ -155,7 +155,7 @@ class Reading:
             runs=hearings(LISTENERS, readers),
         )
         self._small_checks = SmallChecks()
-        self._waiting = b""  # the start of a leak record whose end is in the next batch
+        self._waiting = b""  # the start of a leak record or a report whose end is in the next batch
         self._long_lines: list[int] = []
 
     def _owner(self, key: Key) -> str | None:
@@ -168,6 +168,8 @@ class Reading:
         return None
 
     def batch(self, batch: Batch, *, whole: bool) -> None:
+        if batch.inside_long:
+            self._read_waiting()
         data = self._waiting + unstamped(batch.data)
         self._long_lines += [self._walk.number + self._waiting.count(b"\n") + index for index in batch.long_lines]
         self._waiting = b""
@@ -175,7 +177,8 @@ class Reading:
         if self._fast:
             at = self._records(data, wait=whole)
         if at < len(data):
-            self._plain(data[at:], whole=whole, for_all=not batch.inside_long)
+            at += self._plain(data[at:], whole=whole, for_all=not batch.inside_long, waits=whole)
+            self._waiting = data[at:]
         self._small_checks.note(self._walk.checks())
         self._note_last_line(data)
 
@@ -216,23 +219,29 @@ class Reading:
             return len(data)
         return at
 
-    def _plain(self, data: bytes, *, whole: bool = True, for_all: bool = True) -> None:
+    def _read_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, b""
+        if waiting:
+            self._plain(waiting)
+
+    def _plain(self, data: bytes, *, whole: bool = True, for_all: bool = True, waits: bool = False) -> int:
+        """How much was read, as the walk says."""
+        size = len(data)
         if whole:
-            self._walk.read(data, for_all=for_all)
-            return
+            return self._walk.read(data, for_all=for_all, waits=waits)
         data = data.rstrip(b"\r")
         start = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         self._walk.read(data[:start], for_all=for_all)
         if not self._is_bare(data[start:].decode("utf-8", "replace")):  # as far as the lines before teach
             self._walk.read(data[start:], whole=False, for_all=for_all)
+        return size
 
     def _is_bare(self, text: str) -> bool:
         """Nothing but prefixes: where a log ends in the middle of a line, that is the start of one and not a blank one."""
         return not self._prefixes.peek(text)[0].strip()
 
     def finish(self, lines: Lines) -> Evidence:
-        if self._waiting:
-            self._plain(self._waiting)
+        self._read_waiting()
         count = self._walk.number - 1 if lines.ends_with_newline else self._walk.number
         ends_in_block = self.streams.end(count, whole=lines.ends_with_newline)
         ledger = self.streams.ledger

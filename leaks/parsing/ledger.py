@@ -1,6 +1,6 @@
 """The reports of one log, the same ones folded into one entry, and what its leak checks add up to."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
@@ -93,6 +93,7 @@ class Ledger:
         self._printed = Printed()  # by Valgrind
         self._headlines: dict[str, object] = {}
         self._summaries: set[str] = set()
+        self._lone_summaries: set[str] = set()
         self._claims: dict[str, tuple[int, int, str]] = {}  # of a tool: how many reports, and where it says so first
 
     def add(self, report: Report, *, again: bool = False) -> Counted | None:
@@ -145,7 +146,7 @@ class Ledger:
         return False
 
     @staticmethod
-    def is_known_by_headline(report: Report) -> bool:
+    def is_known_by_headline(report: Report | Block) -> bool:
         return report.pid is not None and " pc 0x" in report.headline
 
     def knows_headline(self, headline: str) -> bool:
@@ -160,15 +161,23 @@ class Ledger:
         entry.objects += report.objects or 0
         entry.truncated |= report.truncated
 
-    def knows_start_of_headline(self, text: str) -> bool:
-        return any(headline.startswith(text) for headline in self._headlines)
+    def knows_start_of_headline(self, text: str, open_blocks: Sequence[Block]) -> bool:
+        """`open_blocks`: those whose headlines will be known when they are closed."""
+        waiting = [block.headline for block in open_blocks if self.is_known_by_headline(block)]
+        return any(headline.startswith(text) for headline in (*self._headlines, *waiting))
 
-    def knows_summary(self, text: str) -> bool:
-        return _summary_of(text) in self._summaries
+    def knows_summary(self, text: str, *, whole: bool) -> bool:
+        """Whether a report that was read ended with it. What is not `whole` cannot be told from a copy of any that it begins like."""
+        summary = _summary_of(text)
+        if whole or not summary:
+            return summary in self._summaries
+        return any(known.startswith(summary) for known in (*self._summaries, *self._lone_summaries))
 
-    def note_summary(self, text: str) -> None:
-        if "SUMMARY: " in text and len(self._summaries) < MOST_ECHOES:
-            self._summaries.add(_summary_of(text))
+    def note_summary(self, text: str, *, lone: bool = False) -> None:
+        """`lone`: the report that ended with it is lost, and may have been printed as often as it is."""
+        summaries = self._lone_summaries if lone else self._summaries
+        if "SUMMARY: " in text and len(summaries) < MOST_ECHOES:
+            summaries.add(_summary_of(text))
 
     def finished(self, block: Block, key: Key) -> None:
         if block.lost and not (block.remnant and self.entries):

@@ -5,11 +5,13 @@ once, however many words there are; a search per word, or an alternation of a re
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick, Implementation
 
 Wanted = tuple[int, int, int]  # where a line starts and ends, and one bit for each of those whom it concerns
+LINE_END = ord("\n")
 BEHIND = 1 << 60  # where nothing stands
 
 
@@ -27,19 +29,18 @@ class Needles:
         for place, words in enumerate(listeners):
             for word in words:
                 who[word] = who.get(word, 0) | 1 << place
-        self._words = tuple(who)
+        self._find = _automaton(tuple(who)).find_matches_as_indexes
         self._who = list(who.values())
 
     def lines(self, data: bytes) -> "Lines":
         """The lines of `data` that hold a word."""
-        hits = _automaton(self._words).find_matches_as_indexes(data, overlapping=True)
-        return Lines(data, hits, self._who)
+        return Lines(data, self._find(data, overlapping=True), self._who)
 
 
 class Lines:
     """The lines that hold a word, in their order. Words within words, and such as overlap, all count."""
 
-    __slots__ = ("_alike", "_data", "_hits", "_who", "first", "turn", "word")
+    __slots__ = ("_alike", "_data", "_hits", "_who", "_words", "first", "turn", "word")
 
     def __init__(self, data: bytes, hits: list[tuple[int, int, int]], who: list[int]) -> None:
         self._data = data
@@ -47,6 +48,7 @@ class Lines:
         self._hits = (
             hits  # number of the word, where it starts, where it ends; behind the last one a hit behind everything
         )
+        self._words = [word for word, _, _ in hits]  # to compare many of them at once
         self._who = who
         self._alike: tuple[int, int, list[int]] = (0, 0, [])  # from which hit to which these words follow each other
         self.first = 0  # the first hit of the line that was found last
@@ -72,21 +74,44 @@ class Lines:
         self.turn = turn
         return data.rfind(b"\n", at, found) + 1 or at, end, who
 
-    def words(self) -> list[int]:
-        """The numbers of the words in all lines."""
-        return [word for word, _, _ in self._hits[:-1]]
+    def alike(self, words: list[int], most: int, *, at_start: bool) -> tuple[int, int]:
+        """How far these words follow each other again and again from the line that was found last on, and how often.
 
-    def alike(self, words: list[int], most: int) -> int:
-        """From the line that was found last on, how far these words follow each other again and again; 0 if they do not."""
-        hits, first, size = self._hits, self.first, len(words)
+        `at_start`: the first of them begins its line, so behind a prefix it ends what is alike.
+        """
+        first, size, found, hits, data = self.first, len(words), self._words, self._hits, self._data
         start, turn, known = self._alike
         if known is not words or not start <= first < turn or (first - start) % size:
             turn = first
-            last = min(turn + most * size, len(hits))
-            while turn < last and hits[turn][0] == words[0] and [hit[0] for hit in hits[turn : turn + size]] == words:
+            last = turn + most * size
+            while turn < last and found[turn : turn + size] == words:
+                if at_start and data[hits[turn][1] - 1] != LINE_END and hits[turn][1]:
+                    break
                 turn += size
             self._alike = first, turn, words
-        return hits[turn][1] if turn > first else 0
+        return hits[turn][1] if turn > first else 0, (turn - first) // size
+
+    @property
+    def first_place(self) -> int:
+        """Where the first word stands."""
+        return self._hits[0][1]
+
+    def between(self, first: int, end: int) -> tuple[list[int], int]:
+        """The words from the hit `first` up to `end`, and one bit for each of those whom they concern."""
+        hits, turn = self._hits, first
+        while hits[turn][1] < end:
+            turn += 1
+        words = self._words[first:turn]
+        return words, reduce(or_, [self._who[word] for word in words], 0)
+
+    def follow(self, words: list[int], end: int) -> bool:
+        """Whether these words, and no others, stand from the line that was found last up to `end`. If so, they are passed by."""
+        hits, first = self._hits, self.first
+        last = first + len(words)
+        if self._words[first:last] != words or not hits[last - 1][1] < end <= hits[last][1]:
+            return False
+        self.turn = last
+        return True
 
     def before(self, end: int, at: int, mask: int) -> tuple[list[Wanted], int]:
         """Those from `at` up to `end` that concern somebody in `mask`, and which hit is the next behind them."""

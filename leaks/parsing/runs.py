@@ -31,20 +31,18 @@ def run(head: bytes, unit: bytes, sample: bytes, *, behind: bytes = b"") -> Run:
 class Stretch:
     """Units of a run, taken together: `add` where some of them stand side by side. What stood between them concerned nobody who is told."""
 
-    __slots__ = ("_data", "_found", "_run")
+    __slots__ = ("_data", "_found", "_run", "count")
 
     def __init__(self, run: Run, data: bytes) -> None:
+        self.count = 0  # of units
         self._run = run
         self._data = data
         self._found: list[tuple[re.Match[bytes], int]] = []
 
-    def add(self, found: re.Match[bytes], number: int) -> None:
-        """`number`: that of the first line."""
+    def add(self, found: re.Match[bytes], number: int, most: int = 0) -> None:
+        """`number`: that of the first line. `most`: how many units there are at most, if that is known."""
         self._found.append((found, number))
-
-    @property
-    def count(self) -> int:
-        return sum([self._data.count(self._run.head, *found.span()) for found, _ in self._found])
+        self.count += 1 if most == 1 else self._data.count(self._run.head, *found.span())
 
     def first(self) -> Line:
         """The first line of the last unit."""

@@ -61,14 +61,14 @@ class Stream:
         self._owner = owner
         self._near: dict[Block, set[str]] = {}
 
-    def line(self, number: int, text: str, tools: Sequence[Tool]) -> None:
+    def line(self, number: int, text: str, tools: Sequence[Tool], *, whole: bool) -> None:
         if self.blocks:
             self.expire(number)
             found = without_address(text) if "#" in text else None
             if (found and self.frame(number, found, whole=True)) or self._taken(number, text):
                 return
         if tools:
-            self._open(number, text, tools)
+            self._open(number, text, tools, whole=whole)
 
     def frame(self, number: int, found: Numbered, *, whole: bool) -> Block | None:
         """The block that took a frame. `whole` is false for the last line of a log that ends in the middle of it."""
@@ -132,7 +132,7 @@ class Stream:
             self.blocks.remove(block)
             self.blocks.append(block)
 
-    def _open(self, number: int, text: str, tools: Sequence[Tool]) -> None:
+    def _open(self, number: int, text: str, tools: Sequence[Tool], *, whole: bool) -> None:
         for tool in tools:
             if not any(needle in text for needle in tool.needles):
                 continue
@@ -140,8 +140,11 @@ class Stream:
             if block is None:
                 continue
             self.story.plain &= not block.done
-            if not (block.done and self._ledger.knows_summary(text)):
-                self._add(block)
+            if block.done and self._ledger.knows_summary(text, whole=whole):
+                return
+            if block.done:
+                self._ledger.note_summary(text, lone=True)
+            self._add(block)
             return
 
     def _add(self, block: Block) -> None:
@@ -190,14 +193,14 @@ class Streams:
         self._streams: dict[Key, Stream] = {}
         self._busy: set[Key] = set()
 
-    def line(self, number: int, text: str, key: Key, tools: Sequence[Tool]) -> None:
-        """`tools`: those of whom the line holds a word; no other can begin a report with it."""
+    def line(self, number: int, text: str, key: Key, tools: Sequence[Tool], *, whole: bool) -> None:
+        """`tools`: those of whom the line holds a word; no other can begin a report with it. `whole` as for a frame."""
         stream = self._streams.get(key)
         if stream is None:
             if not tools:
                 return
             stream = self._streams[key] = Stream(key, self.ledger, self.texts, self._owner)
-        stream.line(number, text, tools)
+        stream.line(number, text, tools, whole=whole)
         if stream.blocks:
             self._busy.add(key)
             self._wait_for(stream.blocks)
@@ -264,11 +267,12 @@ class Streams:
 
     def _drop_cut_echoes(self, cut_line: int) -> None:
         """A header that is cut cannot be told from a copy of one that was read before."""
+        open_ones = [block for block in self._open_blocks() if block.line < cut_line]
         for stream in self._streams.values():
             stream.blocks[:] = [
                 block
                 for block in stream.blocks
-                if block.line != cut_line or not self.ledger.knows_start_of_headline(block.headline)
+                if block.line != cut_line or not self.ledger.knows_start_of_headline(block.headline, open_ones)
             ]
 
     def _open_blocks(self) -> Iterator[Block]:

@@ -5,9 +5,11 @@ from typing import NamedTuple, Protocol
 
 from leaks.parsing import prefixes
 from leaks.parsing.frames import with_address
+from leaks.parsing.layouts import LONGEST, Passage
 from leaks.parsing.ledger import Key
 from leaks.parsing.needles import Lines, Needles, Wanted
-from leaks.parsing.passages import LONGEST, Passage, Passages
+from leaks.parsing.pages import Page
+from leaks.parsing.passages import Passages
 from leaks.parsing.prefixes import Prefixes, unmarked
 from leaks.parsing.runs import Run, Stretch
 from leaks.parsing.streams import Streams, Tool
@@ -33,41 +35,12 @@ class Asker(Listener, Protocol):
     wants_next: bool
 
 
-class Page:
-    """Whole lines of a log. A lone "\\r" separates segments, which are read like lines and share their number."""
-
-    __slots__ = ("_data", "flat", "has_segments", "size")
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.flat = data.replace(b"\r", b"\n") if b"\r" in data else data  # where lines and segments end alike
-        self.has_segments = self.flat is not data
-        self.size = len(data)
-
-    def breaks(self, end: int) -> bool:
-        """Whether a line ends here, and not only a segment."""
-        return self._data[end : end + 1] == b"\n"
-
-    def count(self, start: int, end: int) -> int:
-        return self._data.count(b"\n", start, end)
-
-    def end(self, start: int) -> int:
-        end = self.flat.find(b"\n", start)
-        return end if end >= 0 else self.size
-
-    def text(self, start: int, end: int) -> str:
-        return self._data[start:end].decode("utf-8", "replace")
-
-    def is_gap(self, start: int, end: int) -> bool:
-        """Whether nothing stands between a "\\r" and what is next to it, which is no segment. An empty line is one."""
-        return start == end and (self._data[end : end + 1] == b"\r" or self._data[max(0, start - 1) : start] == b"\r")
-
-
 class Begun(NamedTuple):
     """A report that began while none was open, none of whose lines had a key or concerned the asker so far."""
 
     start: int
     who: int
+    first: int  # the first word of its first line
 
 
 class Hearing(NamedTuple):
@@ -79,10 +52,11 @@ class Hearing(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What the words of a run's units are."""
+    """What the words of a run's units are, and whether the first one begins its line."""
 
     hearing: Hearing
     words: list[int]
+    at_start: bool
 
 
 class Walk:
@@ -111,6 +85,7 @@ class Walk:
         self._passages = Passages(streams.ledger, len(known.taught))
         self._checks = 0  # leak checks that were taken whole
         self._begun: Begun | None = None
+        self._lines: Lines | None = None  # where reports may be learned
         tools = [*(tool.needles for tool in streams.tools), prefixes.NEEDLES]
         self._needles = Needles([*(words for words, _ in listeners), *tools])
         self._tool_needles = Needles([*(() for _ in listeners), *tools])
@@ -121,34 +96,49 @@ class Walk:
         self._told: dict[int, tuple[Tell, ...]] = {}
         self._able: dict[int, tuple[Tool, ...]] = {}
 
-    def read(self, data: bytes, *, whole: bool = True, for_all: bool = True) -> None:
-        """`whole` is false if the last line is cut; in an overlong line, which is not `for_all`, only reports are looked for."""
+    def read(self, data: bytes, *, whole: bool = True, for_all: bool = True, waits: bool = False) -> int:
+        """How much was read: if more will come, and it `waits`, not the report that was known and whose end is still to come.
+
+        `whole` is false if the last line is cut; in an overlong line, which is not `for_all`, only reports are looked for.
+        """
         page, streams = Page(data), self._streams
         lines = (self._needles if for_all else self._tool_needles).lines(page.flat)
-        units = self._units if self._fast and for_all and not page.has_segments else {}
+        self._lines = lines if self._fast and for_all and not page.has_segments else None
+        units = self._units if self._lines else {}
         at = 0
         while line := lines.next(at):
-            start, end, who = line
+            start, _, who = line
             if at < start:
                 self._pass(page, at, start, whole=whole)
             if lines.word in units and (after := self._run(page, lines, line)):
                 at = after
                 continue
-            if who > self._everyone and streams.rest(self.number):
+            if who > self._everyone and (not streams.until or streams.rest(self.number)):
                 passage = self._known(page, lines, line)
                 if passage:
                     at = start + passage.size
                     continue
-                self._begun = Begun(start, who)
+                if waits and self._may_be_known(page, line):
+                    return self._end(start)
+                self._begun = Begun(start, who, lines.first)
                 streams.begin_story(())
-            self._line(page.text(start, end), who, whole=whole or end < page.size)
-            self.number += page.breaks(end)
-            at = end + 1
-            if self._begun and not streams.until:
-                self._learn(page, at)
+            at = self._wanted(page, line, whole=whole)
         self._pass(page, at, page.size, whole=whole)
+        return self._end(page.size)
+
+    def _end(self, at: int) -> int:
         self._begun = None
         self.tell_runs()
+        return at
+
+    def _wanted(self, page: Page, line: Wanted, *, whole: bool) -> int:
+        """Read a line that holds a word. Where the next one begins."""
+        start, end, who = line
+        self._line(page.text(start, end), who, whole=whole or end < page.size)
+        self.number += page.breaks(end)
+        if self._begun and not self._streams.until:
+            self._learn(page, end + 1)
+        return end + 1
 
     def _pass(self, page: Page, at: int, to: int, *, whole: bool) -> None:
         """Lines that hold no word concern only reports that are open, and the one who asked."""
@@ -168,27 +158,24 @@ class Walk:
     def _unit(self, hearing: Hearing) -> tuple[int, Unit]:
         """By the number of its first word. Were it somebody else than is told of the run, then it would be read line by line."""
         lines = self._needles.lines(hearing.run.sample)
-        words = lines.words()
-        at = who = 0
-        while line := lines.next(at):
-            _, at, concerned = line
-            who |= concerned
-        return words[0] if who == hearing.who else -1, Unit(hearing, words)
+        words, who = lines.between(0, len(hearing.run.sample))
+        return words[0] if who == hearing.who else -1, Unit(hearing, words, at_start=lines.first_place == 0)
 
     def _run(self, page: Page, lines: Lines, line: Wanted) -> int:
         """Take a run of lines together, if one begins here and nothing waits for its lines. Where it ends."""
         if self.asking is not None or self._streams.until:
             return 0
         start = line[0]
-        hearing, words = self._units[lines.word]
-        found = hearing.run.form.match(page.flat, start, min(lines.alike(words, MOST_UNITS), page.size))
+        hearing, words, at_start = self._units[lines.word]
+        to, most = lines.alike(words, MOST_UNITS, at_start=at_start)
+        found = hearing.run.form.match(page.flat, start, to) if to else None  # its end may be behind the page
         if found is None:
             return 0
         if self._hearing is not hearing:
             self.tell_runs()
             self._hearing, self._stretch = hearing, Stretch(hearing.run, page.flat)
             self.heard |= hearing.who
-        self._stretch.add(found, self.number)
+        self._stretch.add(found, self.number, most)
         end = found.end()
         self.number += page.count(start, end)
         return end
@@ -210,24 +197,38 @@ class Walk:
             return None
         if self._passages.taught != len(self._prefixes.taught):  # other lines have prefixes by now
             self._passages = Passages(self._streams.ledger, len(self._prefixes.taught))
-        start, end, who = line
+        start, _, who = line
         passage = self._passages.find(page.flat, start, who)
         if passage is None:
             return None
+        if not (passage.quiet and lines.follow(passage.words, start + passage.size)) and not self._heard(
+            page, lines, line, passage
+        ):
+            return None
+        self._checks += passage.is_check
+        self._passages.take(page.flat, start, passage)
+        self.number += passage.lines
+        return passage
+
+    def _may_be_known(self, page: Page, line: Wanted) -> bool:
+        start, _, who = line
+        return not page.has_segments and self.asking is None and self._passages.waits(page.flat, start, who)
+
+    def _heard(self, page: Page, lines: Lines, line: Wanted, passage: Passage) -> bool:
+        """Tell the listeners what concerns them, unless the asker is one of them: he may want the line behind his."""
+        start, end, who = line
         heard, after = lines.before(start + passage.size, end, self._everyone)
         if who & self._everyone:
             heard.insert(0, line)
-        if heard and any(told & self._asker_bit for _, _, told in heard):
-            return None
+        if any(told & self._asker_bit for _, _, told in heard):
+            return False
         lines.turn = after
-        self._checks += passage.is_check
         first = self.number
-        self._passages.take(page.flat, start, passage)
         for begin, stop, told in heard:
             self.number = first + page.count(start, begin)
             self._hear(page.text(begin, stop), told & self._everyone)
-        self.number = first + passage.lines
-        return passage
+        self.number = first
+        return True
 
     def _hear(self, text: str, listeners: int) -> None:
         """A line of a report that was taken whole. Its frames concern nobody else."""
@@ -237,8 +238,10 @@ class Walk:
     def _learn(self, page: Page, end: int) -> None:
         """A report has ended, and with it all that was open."""
         begun, self._begun = self._begun, None
-        if begun and self._fast and end <= page.size and not page.has_segments and end - begun.start <= LONGEST:
-            self._passages.learn(page.flat[begun.start : end], begun.who, self._streams.story(()))
+        if begun and self._lines and end <= page.size and end - begun.start <= LONGEST:
+            words, who = self._lines.between(begun.first, end)
+            text, story = page.flat[begun.start : end], self._streams.story(())
+            self._passages.learn(text, begun.who, story, words, quiet=not who & self._everyone)
 
     def _line(self, text: str, who: int, *, whole: bool) -> None:
         waited_for = self.number <= self._streams.until
@@ -261,7 +264,9 @@ class Walk:
             self._tell(text, key, listeners)
         tools = who & ~self._everyone
         if tools or waited_for:
-            self._streams.line(self.number, unmarked(text), key, self._able.get(tools) or self._tools(tools))
+            self._streams.line(
+                self.number, unmarked(text), key, self._able.get(tools) or self._tools(tools), whole=whole
+            )
 
     def _tell(self, text: str, key: Key, listeners: int) -> None:
         if listeners & self._asker_bit or self.asking is not None:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaks.parsing import passages
+from leaks.parsing import lines, passages
 from leaks.parsing.dispatch import read
+from leaks.parsing.lines import Limits
 from leaks.tests.mixed_log import TOOLS, MixedLog, Shape
 from leaks.words import MarkKind
 
@@ -75,6 +76,17 @@ def test_taking_reports_whole_changes_no_evidence(log, changes, cut):
     assert read([data]) == read([data], fast=False)
 
 
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 5), CHANGES, st.floats(0.3, 1), st.integers(200, 9000), st.sampled_from([100, 3000, 1 << 20]))
+def test_it_changes_none_wherever_the_batches_end(log, changes, cut, batch, line):
+    data = changed((SEVERAL + STAMPED)[log], changes)
+    data = data[: int(cut * len(data))]
+    limits = Limits(line=line, piece=1500)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "BATCH", batch)
+        assert read([data], limits=limits) == read([data], limits=limits, fast=False)
+
+
 @pytest.fixture
 def taken(monkeypatch):
     """The texts that were taken as wholes."""
@@ -100,6 +112,27 @@ def test_from_the_second_one_on_a_report_is_taken_whole(kind, taken):
         )
     assert reports == 30
     assert 15 <= len(taken) <= 25  # addresses of other widths are learned for themselves
+
+
+@pytest.mark.parametrize("batch", [1000, 1777, 4000])
+def test_a_known_report_that_a_batch_cuts_is_taken_whole_too(batch, taken, monkeypatch):
+    monkeypatch.setattr(lines, "BATCH", batch)
+    data = b"".join(process(20_000 + pid).encode() for pid in range(60))
+    evidence = read([data])
+    assert [report.count for report in evidence.reports] == [60]
+    assert len(taken) >= 55
+    assert evidence == read([data], fast=False)
+
+
+def test_what_waits_for_its_end_is_told_to_all_though_an_overlong_line_comes():
+    foreign = "[ {:2}%] Building CXX object a.cpp.o\nREAD of size"
+    logs = [process(20_000 + n).replace("READ of size", foreign.format(40 + n)) for n in range(9)]
+    data = ("".join(logs)[: -len("==20008==ABORTING\nnext\n")] + "x" * 9000).encode()
+    limits = Limits(line=1000, piece=1500)
+    evidence = read([data], limits=limits)
+    assert evidence == read([data], limits=limits, fast=False)
+    assert evidence.facts.build
+    assert evidence.facts.build.percent == 48
 
 
 def test_every_report_of_a_log_of_all_tools_is_counted():

@@ -157,6 +157,19 @@ def test_the_readers_of_a_run_are_all_whom_its_words_concern(run, told, deaf):
     assert who == sum(1 << LISTENERS.index(module) for module in (*told, *deaf))
 
 
+@pytest.mark.parametrize(
+    ("other", "count"),
+    [
+        ([b"7: [ RUN      ] A.B3", b"[       OK ] A.B3 (1 ms)"], 3),
+        ([b"7: [ RUN      ] A.B3", b"7: [       OK ] A.B3 (1 ms)"], 2),
+    ],
+)
+def test_a_test_behind_a_prefix_belongs_to_no_run_around_it(other, count):
+    data = b"\n".join([*gtests(0, 1), *other, *gtests(4, 1), b""])
+    assert read([data]) == read([data], fast=False)
+    assert passed(read([data])) == count
+
+
 def test_a_stretch_tells_the_lines_of_its_units():
     data = b"\n".join([*gtests(1, 2), b"", *gtests(3, 1), b""])
     stretch = Stretch(gtest.RUN_OF_TESTS, data)

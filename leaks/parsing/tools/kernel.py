@@ -126,8 +126,12 @@ class KernelBlock(StackedBlock):
         return self.ended or PANIC in line or LEAKED in line or (not self._is_repeat(line) and begins(line))
 
     def _is_repeat(self, line: str) -> bool:
+        """The same words behind `BUG: `, or the start of them where the log is cut."""
         match = BUG.search(line) if self._chain else None
-        return match is not None and match["sentence"].startswith(self.sentence.partition(" in ")[0])
+        words = self.sentence.partition(" in ")[0]
+        return match is not None and (
+            match["sentence"].startswith(words) or words.startswith(match["sentence"].rstrip())
+        )
 
     def _repeats(self, line: str) -> bool:
         """A chain of inlined functions: the last BUG line names the one that was not inlined."""

@@ -28,7 +28,9 @@ BANNER = re.compile(
 )
 PID_IN_PARENTHESES = re.compile(r"\(pid=(\d{1,10})\)")
 DEADLY = re.compile(r"(?:[A-Z]\w{1,30}Sanitizer|ASAN):(?:DEADLYSIGNAL|SIG[A-Z]{2,6})\s*$")
-ENDS = re.compile(r"SUMMARY: \w+Sanitizer: |==\d{1,10}==\s?ABORTING|={18}$|(?:\x20|^)Exiting$")
+SUMMARY = re.compile(r"SUMMARY: (?P<tool>\w{1,40}Sanitizer): (?P<leaks>\d{1,20} byte\(s\) leaked in )?")
+LEAKS = "LeakSanitizer"  # its SUMMARY goes by the name of the tool that it is linked in with
+ENDS = re.compile(r"==(?P<pid>\d{1,10})==\s?ABORTING|={18}$|(?:\x20|^)Exiting$")
 OWN_LINES = re.compile(
     r"\s{2,}(?:Previous |Location is |Thread T|Mutex |Atomic |Read |Write |As if |Cause: )|(?:Read|Write) of size |(?:READ|WRITE) of size "
 )
@@ -39,12 +41,13 @@ class Banner(StackedBlock):
 
     patience = 200
 
-    def __init__(self, number: int, headline: str, pid: int | None, sentence: str) -> None:
+    def __init__(self, number: int, headline: str, pid: int | None, name: str, sentence: str) -> None:
         super().__init__(number, headline, pid)
-        self.sentence = sentence
+        self.name = name
+        self.sentence = f"{name}: {sentence}"
 
     def take(self, number: int, text: str) -> bool:
-        if ENDS.search(text):
+        if self._ends(text):
             self.last = number
             self.ended = True
             self.close()
@@ -53,6 +56,13 @@ class Banner(StackedBlock):
             self.last = number
             return True
         return False
+
+    def _ends(self, text: str) -> bool:
+        """The SUMMARY of another tool, or what another process says, tells of a report of theirs."""
+        if summary := SUMMARY.search(text):
+            return summary["tool"] == self.name or (self.name == LEAKS and summary["leaks"] is not None)
+        end = ENDS.search(text)
+        return end is not None and (end["pid"] is None or self.pid in (None, int(end["pid"])))
 
     def close(self) -> None:
         if self.done:
@@ -96,11 +106,11 @@ def opens(number: int, text: str) -> Block | None:
     match = BANNER.search(text)
     if match is None or match["tool"] in NOT_HERE or NO_REPORT.match(match["sentence"]):
         return None
-    return _banner(number, match, f"{match['tool']}: {match['sentence']}")
+    return _banner(number, match)
 
 
-def _banner(number: int, match: re.Match[str], sentence: str) -> Banner:
-    pid = match["pid"]
+def _banner(number: int, match: re.Match[str]) -> Banner:
+    pid, sentence = match["pid"], match["sentence"].rstrip()
     if pid is None and (found := PID_IN_PARENTHESES.search(sentence)):
         pid = found[1]
-    return Banner(number, match[0].strip(), int(pid) if pid else None, sentence.rstrip())
+    return Banner(number, match[0].strip(), int(pid) if pid else None, match["tool"], sentence)

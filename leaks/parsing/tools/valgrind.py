@@ -16,7 +16,7 @@ from leaks.rows.facts import SuppressionHit
 from leaks.words import Role
 
 TOOL = words.TOOL
-NEEDLES = ("== ", "used_suppression: ")
+NEEDLES = (*(f"{digit}== " for digit in range(10)), "used_suppression: ")
 
 OWN = re.compile(r"==(?:\d\d:\d\d:\d\d:\d\d\.\d{3} )?(\d{1,10})==(?: (.*))?$")
 FRAME = re.compile(r"\s*(at|by) 0x[0-9a-fA-F]+: (\S.*)$")
