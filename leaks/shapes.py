@@ -4,14 +4,14 @@ Of reports that agree in all of it one has to be held against a rule, however ma
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 from leaks.evidence import Frame, Report
 from leaks.rule_types import Suppressor
 
 NOTHING = ""
-NOT_YET = "?"  # of a report that was stored before there were shapes
+NOT_YET = "?"  # of what was stored before there were shapes
 PASSING = re.compile(
     r"\b(?:0x[0-9a-fA-F]+|\d{3,})\b"
 )  # addresses, pids, values: the sizes that a Valgrind block names are shorter
@@ -22,7 +22,17 @@ def shape_of(report: Report) -> str:
     if report.tool == Suppressor.LSAN or (report.bytes is not None and not report.stacks):
         return NOTHING
     rest = "\n".join(_rest(report)).strip()
-    return blake2b(rest.encode(errors="replace"), digest_size=10).hexdigest() if rest else NOTHING
+    return _hash(rest) if rest else NOTHING
+
+
+def joined(shapes: Iterable[str]) -> str:
+    """Of reports that are counted as one: theirs, or where they have several, one of its own that those very shapes make."""
+    several = sorted(set(shapes))
+    return several[0] if len(several) == 1 else _hash("\n".join(several))
+
+
+def _hash(text: str) -> str:
+    return blake2b(text.encode(errors="replace"), digest_size=10).hexdigest()
 
 
 def _rest(report: Report) -> Iterator[str]:

@@ -20,6 +20,7 @@ from leaks.models import Lane, LaneOutcome, Project, Sighting, Signature
 from leaks.queries.lane_runs import Circumstances, LaneRuns, Window, in_order, positions_of, says
 from leaks.queries.refs import PROVEN
 from leaks.rows.lifecycle import LaneRun, Life, Said
+from leaks.wide_joins import wide_joins
 
 Texts = Mapping[int, Sequence[frozenset[str]]]
 
@@ -208,7 +209,9 @@ def _lanes_of(project: Project, rows: Sequence[Signature]) -> dict[int, list[Sho
     grouped = seen.values("key__signature_id", "outcome__lane_id", "outcome__lane__name", "main")
     shown: dict[int, list[Shown]] = defaultdict(list)
     edges = grouped.annotate(first=Min("outcome__happened_at"), last=Max("outcome__happened_at"))
-    for row in edges.order_by("outcome__lane__name", "main"):
+    with wide_joins(sum(row.seen_outcomes for row in rows)):
+        found = list(edges.order_by("outcome__lane__name", "main"))
+    for row in found:
         shown[row["key__signature_id"]].append(
             Shown(row["outcome__lane_id"], row["outcome__lane__name"], row["main"], row["first"], row["last"])
         )

@@ -26,6 +26,7 @@ from leaks.ownership import in_repository, read_code_owners, words
 from leaks.standing_life import no_life, set_lives
 from leaks.standing_sums import rebuild_sums
 from leaks.standing_texts import STACKS_READ, frames_of, matchable, search_text, seen_lines, tools_and_tests
+from leaks.wide_joins import wide_joins
 from leaks.words import SignatureState
 
 # Outcomes of one moment are told apart by what they are, never by their row ids: those follow the order of arrival.
@@ -68,7 +69,8 @@ class Edges(NamedTuple):
 def rebuild_signatures(ids: Iterable[int]) -> None:
     """Derive the shown columns of these signatures anew, some dozen queries however many they are."""
     rows = list(Signature.objects.select_for_update(no_key=True).filter(pk__in=sorted(ids)).order_by("pk"))
-    counted = _counted(rows)
+    with wide_joins(known := sum(row.seen_outcomes for row in rows)):
+        counted = _counted(rows)
     edges = _edges(counted)
     frames = _own_frames(edges)
     moved = set()
@@ -76,9 +78,10 @@ def rebuild_signatures(ids: Iterable[int]) -> None:
         if row.pk in counted:
             moved |= _apply(row, counted[row.pk], edges[row.pk], frames)
     shown = [row for row in rows if row.pk in counted]
-    _describe(shown, edges)
+    with wide_joins(known):
+        rebuild_sums([row.pk for row in rows])
+    _describe(shown, edges)  # out of the sums, among others
     _save(shown)
-    rebuild_sums(row.pk for row in rows)
     _forget([row for row in rows if row.pk not in counted])
     marks.mark(_standing_of(moved))
 
@@ -144,7 +147,7 @@ def _describe(rows: list[Signature], edges: dict[int, Edges]) -> None:
     frames = frames_of(stack for some in stacks.values() for stack in some)
     own = Frame.objects.in_bulk({row.own_frame_id for row in rows if row.own_frame_id})
     projects = Project.objects.in_bulk({row.project_id for row in rows})
-    told = tools_and_tests(rows, (one.log for row in rows for edge in edges[row.pk] for one in edge))
+    told = tools_and_tests(row.pk for row in rows)
     for row in rows:
         frame = own.get(row.own_frame_id or 0)
         row.code_owners = _owners(projects[row.project_id], frame)

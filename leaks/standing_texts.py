@@ -4,16 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from django.db.models import QuerySet
-
-from leaks.models import Frame, Report, Signature, StackFrame
+from leaks.models import Frame, SightingSum, Signature, StackFrame
 from leaks.parsing.names import qualified
-from leaks.search_lines import TEST, TOOL, held, seen_with
+from leaks.search_lines import seen_with
 
 FRAMES_READ = 100
 STACKS_READ = 20  # of a signature
 LONGEST = 4_000
-WHOLE_HISTORY = 100  # outcomes that show a signature; of one that more of them show, some are asked
 
 
 class Printed(NamedTuple):
@@ -52,28 +49,17 @@ class Told(NamedTuple):
     tests: list[str]
 
 
-def tools_and_tests(rows: Sequence[Signature], logs: Iterable[int]) -> Mapping[int, Told]:
-    """Signature → what its reports name: all of them, or of one that very many outcomes show those of `logs`, and what it was known for
-    before: a digest must not take the longer the older a project is.
+def tools_and_tests(ids: Iterable[int]) -> Mapping[int, Told]:
+    """Signature → what its reports name, in all of its history: the sums of its reports tell, which are few however many there are. No
+    part of the history is chosen, so that no order of arrival can choose.
     """
-    few = [row.pk for row in rows if row.seen_outcomes <= WHOLE_HISTORY]
-    many = [row for row in rows if row.seen_outcomes > WHOLE_HISTORY]
-    found = {row.pk: Told([], []) for row in rows}
-    current = Report.objects.filter(log__current=True, log__part__outcome__withdrawn_at=None)
-    _tell(found, current.filter(key__signature__in=few))
-    if many:
-        _tell(found, current.filter(log__in=set(logs), key__signature__in=[row.pk for row in many]))
-    for row in many:
-        found[row.pk].tools.extend(held(row.seen_with, TOOL))
-        found[row.pk].tests.extend(held(row.seen_with, TEST))
-    return found
-
-
-def _tell(found: Mapping[int, Told], reports: QuerySet[Report]) -> None:
-    columns = ("key__signature_id", "tool", "test")
-    for signature, tool, test in reports.order_by(*columns).values_list(*columns).distinct():
-        found[signature].tools.append(tool)
-        found[signature].tests.append(test)
+    found: dict[int, tuple[set[str], set[str]]] = {pk: (set(), set()) for pk in ids}
+    sums = SightingSum.objects.filter(key__signature__in=list(found)).order_by()
+    for signature, tool, named in sums.values_list("key__signature_id", "tool", "tests").distinct():
+        tools, tests = found[signature]
+        tools.add(tool)
+        tests.update(filter(None, named.split("\n")))
+    return {pk: Told(sorted(tools), sorted(tests)) for pk, (tools, tests) in found.items()}
 
 
 def seen_lines(own: Frame | None, frames: Sequence[Printed], told: Told) -> str:

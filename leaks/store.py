@@ -3,6 +3,7 @@
 Written whole: what the log gave before goes first, so that twice is once.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,13 +11,14 @@ from leaks.evidence import Report as Printed
 from leaks.identity import Identity
 from leaks.models import Log, LogMove, Report, ReportStack, Sighting, SignatureKey, SuppressionUse
 from leaks.rows.facts import SuppressionHit
-from leaks.shapes import shape_of
+from leaks.shapes import joined, shape_of
 from leaks.store_facts import LARGEST_SMALL, bounded, storable
 from leaks.store_frames import StackBook
 from leaks.store_keys import Named, store_keys
 from leaks.words import Role
 
 LONGEST_TEMPLATE = 1000  # an index of PostgreSQL holds no more than some 2,700 bytes
+MOST_TESTS = 50  # named by one sighting
 MOST_OTHER_STACKS = 32_000  # of one report: the column that counts them is small
 
 
@@ -104,7 +106,6 @@ def _report(log: Log, ordinal: int, one: Recognised, key: SignatureKey, book: St
         finding=report.finding,
         truncated=report.truncated,
         flags=[storable(flag) for flag in report.flags],
-        shape=shape_of(report),
     )
 
 
@@ -127,14 +128,24 @@ def sightings(
 ) -> list[Sighting]:
     """One row for each signature, stack and kind. Reports stand in the order of the log, so the first gives the title."""
     rows: dict[tuple[int, int, str], Sighting] = {}
+    reports: dict[tuple[int, int, str], list[Printed]] = defaultdict(list)
     for one in recognised:
         key, stack = keys[place(one)], book.stack(one.report.frames)
         kind = storable(one.report.kind, 100)
         fresh = _sighting(log, one, key, stack, kind)
         known = rows.setdefault((key.pk, stack, kind), fresh)
+        reports[key.pk, stack, kind].append(one.report)
         if known is not fresh:
             _add(known, fresh)
+    for spot, row in rows.items():
+        row.shape, row.tests = told_of(reports[spot])
     return list(rows.values())
+
+
+def told_of(reports: Sequence[Printed]) -> tuple[str, str]:
+    """Shape and tests of the reports that are counted as one sighting."""
+    tests = sorted({storable(report.test, 300) for report in reports if report.test})
+    return joined(map(shape_of, reports)), "\n".join(test.replace("\n", " ") for test in tests[:MOST_TESTS])
 
 
 def _sighting(log: Log, one: Recognised, key: SignatureKey, stack: int, kind: str) -> Sighting:

@@ -13,18 +13,23 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name="report",
+            model_name="sighting",
             name="shape",
             field=models.CharField(blank=True, default="?", max_length=40),
         ),
+        migrations.AddField(
+            model_name="sighting",
+            name="tests",
+            field=models.TextField(blank=True, default=""),
+        ),
         migrations.CreateModel(
-            name="ReportSum",
+            name="SightingSum",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("tool", models.CharField(max_length=40)),
                 ("kind", models.CharField(max_length=100)),
                 ("shape", models.CharField(blank=True, max_length=40)),
-                ("reports", models.BigIntegerField()),
+                ("sightings", models.BigIntegerField()),
                 ("records", models.BigIntegerField()),
                 ("leaked_bytes", models.BigIntegerField(default=0)),
                 ("largest", models.BigIntegerField(blank=True, null=True)),
@@ -34,13 +39,13 @@ class Migration(migrations.Migration):
                 (
                     "key",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="report_sums", to="leaks.signaturekey"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="sighting_sums", to="leaks.signaturekey"
                     ),
                 ),
                 (
                     "lane",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="report_sums", to="leaks.lane"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="sighting_sums", to="leaks.lane"
                     ),
                 ),
                 (
@@ -49,7 +54,7 @@ class Migration(migrations.Migration):
                         db_constraint=False,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
-                        to="leaks.report",
+                        to="leaks.log",
                     ),
                 ),
                 (
@@ -58,10 +63,10 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "indexes": [models.Index(fields=["lane", "tool"], name="report_sums_of_a_tool")],
+                "indexes": [models.Index(fields=["lane", "tool"], name="sighting_sums_of_a_tool")],
                 "constraints": [
                     models.UniqueConstraint(
-                        fields=("lane", "key", "stack", "tool", "kind", "shape"), name="report_sum_once"
+                        fields=("lane", "key", "stack", "tool", "kind", "shape"), name="sighting_sum_once"
                     )
                 ],
             },

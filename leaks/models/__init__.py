@@ -1,6 +1,6 @@
 """The entities. Import them from here; the files under this package sort them by subject."""
 
-from leaks.models.derived import CommitLane, LaneDay, ReportSum, StaleMark
+from leaks.models.derived import CommitLane, LaneDay, SightingSum, StaleMark
 from leaks.models.hooks import Delivery, HookRefused, HookSecret, JobName
 from leaks.models.journal import Decision
 from leaks.models.lanes import Lane, LaneExpectation
@@ -44,7 +44,6 @@ __all__ = [
     "Report",
     "ReportMove",
     "ReportStack",
-    "ReportSum",
     "Resign",
     "RuleFile",
     "Run",
@@ -52,6 +51,7 @@ __all__ = [
     "SavedView",
     "Sending",
     "Sighting",
+    "SightingSum",
     "Signature",
     "SignatureKey",
     "Stack",

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from leaks.models.fields import counter, word_constraint, word_field
 from leaks.models.lanes import Lane
-from leaks.models.logs import Report, Stack
+from leaks.models.logs import Log, Stack
 from leaks.models.runs import Commit, LaneOutcome
 from leaks.models.signatures import SignatureKey
 from leaks.words import Reason, Verdict
@@ -62,22 +62,22 @@ class LaneDay(models.Model):
         return f"{self.lane} {self.day}"
 
 
-class ReportSum(models.Model):
-    """What the reports of one lane that no suppression rule can tell apart add up to, in current logs and runs that were not withdrawn.
+class SightingSum(models.Model):
+    """What the sightings of one lane that no suppression rule can tell apart add up to, in runs that were not withdrawn.
 
-    `sample` is one of them: a row that may be gone, until the signature is rebuilt. `largest` is the bytes of the largest single record,
+    `sample` is a log that shows it: a row that may be gone, until the signature is rebuilt. `largest` is the bytes of the largest single record,
     `tests` are names, one a line. `first` and `last` are microseconds since 1970, UTC: many of these rows are read at once, and a database
     driver takes longer for one date than for all the rest of a row.
     """
 
-    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="report_sums")
-    key = models.ForeignKey(SignatureKey, on_delete=models.CASCADE, related_name="report_sums")
+    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="sighting_sums")
+    key = models.ForeignKey(SignatureKey, on_delete=models.CASCADE, related_name="sighting_sums")
     stack = models.ForeignKey(Stack, on_delete=models.CASCADE, related_name="+")
     tool = models.CharField(max_length=40)
     kind = models.CharField(max_length=100)
     shape = models.CharField(max_length=40, blank=True)
-    sample = models.ForeignKey(Report, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+")
-    reports = counter()
+    sample = models.ForeignKey(Log, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+")
+    sightings = counter()
     records = counter()
     leaked_bytes = counter(default=0)
     largest = counter(null=True, blank=True)
@@ -87,9 +87,9 @@ class ReportSum(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(fields=("lane", "key", "stack", "tool", "kind", "shape"), name="report_sum_once"),
+            models.UniqueConstraint(fields=("lane", "key", "stack", "tool", "kind", "shape"), name="sighting_sum_once"),
         )
-        indexes = (models.Index(fields=("lane", "tool"), name="report_sums_of_a_tool"),)
+        indexes = (models.Index(fields=("lane", "tool"), name="sighting_sums_of_a_tool"),)
 
     def __str__(self) -> str:
         return f"{self.records} {self.kind}"

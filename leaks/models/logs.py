@@ -5,7 +5,6 @@ from django.db.models import Q
 
 from leaks.models.fields import counter, word_constraint, word_field
 from leaks.models.runs import Part
-from leaks.shapes import NOT_YET
 from leaks.words import LogState, Role
 
 
@@ -113,10 +112,7 @@ class StackFrame(models.Model):
 
 
 class Report(models.Model):
-    """One thing a sanitizer printed (folded: `count` blocks). `line` is 1-based in the log; `stack` is the primary one.
-
-    `shape` is what else suppression rules look at, as `leaks.shapes` writes it.
-    """
+    """One thing a sanitizer printed (folded: `count` blocks). `line` is 1-based in the log; `stack` is the primary one."""
 
     log = models.ForeignKey(Log, on_delete=models.CASCADE, related_name="reports")
     key = models.ForeignKey("leaks.SignatureKey", on_delete=models.PROTECT, related_name="reports")
@@ -140,7 +136,6 @@ class Report(models.Model):
     finding = models.BooleanField(default=True)
     truncated = models.BooleanField(default=False)
     flags = models.JSONField(default=list, blank=True)
-    shape = models.CharField(max_length=40, default=NOT_YET, blank=True)
 
     class Meta:
         ordering = ("log", "ordinal")

@@ -9,6 +9,7 @@ from leaks.models.fields import counter, word_constraint, word_field
 from leaks.models.logs import Frame, Log, Stack
 from leaks.models.projects import Project
 from leaks.models.runs import LaneOutcome
+from leaks.shapes import NOT_YET
 from leaks.words import SignatureState
 
 
@@ -162,7 +163,10 @@ class GateCase(models.Model):
 
 
 class Sighting(models.Model):
-    """A signature seen in an outcome with a stack. Bytes, objects and count are sums over the records of one log."""
+    """A signature seen in an outcome with a stack. Bytes, objects and count are sums over the records of one log.
+
+    `shape` is what else of its reports suppression rules look at, as `leaks.shapes` writes it; `tests` are names, one a line.
+    """
 
     outcome = models.ForeignKey(LaneOutcome, on_delete=models.CASCADE, related_name="sightings")
     log = models.ForeignKey(Log, on_delete=models.CASCADE, related_name="sightings")
@@ -176,6 +180,8 @@ class Sighting(models.Model):
     count = counter(default=1)
     first_line = models.PositiveIntegerField()
     finding = models.BooleanField(default=True)
+    shape = models.CharField(max_length=40, default=NOT_YET, blank=True)
+    tests = models.TextField(blank=True, default="")
 
     class Meta:
         constraints = (

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import QuerySet, Sum
 
-from leaks.models import Log, Project, Report, ReportSum, Signature
+from leaks.models import Log, Project, Report, SightingSum, Signature
 from leaks.moments import moment
 from leaks.queries.reach_logs import hanging_on, hidden_in_logs
 from leaks.queries.reach_sums import MANY, Reached, reached_sums, read_sums
@@ -72,7 +72,7 @@ def reach_of(project: Project, tool: str, rule: str, lanes: Sequence[str] = (), 
     ready = compile_rules(rules, suppressor)
     if refused or ready is None:
         return Reach(fault=refused or "This is no rule.")
-    sums = ReportSum.objects.filter(lane__project=project, **({"lane__name__in": lanes} if lanes else {}))
+    sums = SightingSum.objects.filter(lane__project=project, **({"lane__name__in": lanes} if lanes else {}))
     found: dict[int, Found] = defaultdict(Found)
     for row, certainty in _reached(_logs(project, lanes), sums.filter(tool=tool), ready, rules):
         found[row.signature].add(row, certainty)
@@ -91,10 +91,10 @@ def _logs(project: Project, lanes: Sequence[str]) -> QuerySet[Log]:
     return logs.filter(part__outcome__lane__name__in=lanes) if lanes else logs
 
 
-def _reached(logs: QuerySet[Log], sums: QuerySet[ReportSum], ready: RuleFile, rules: Sequence[Rule]) -> Reached:
+def _reached(logs: QuerySet[Log], sums: QuerySet[SightingSum], ready: RuleFile, rules: Sequence[Rule]) -> Reached:
     """`sums` are those of the rule's tool."""
     reached = reached_sums(sums, ready, rules)
-    if sum(row.reports for row, _ in reached) <= FEW:
+    if sum(row.sightings for row, _ in reached) <= FEW:
         return hidden_in_logs(_showing(logs, [row for row, _ in reached]), ready)
     return [*reached, *_hanging(logs, sums, reached)] if is_of_leaks(ready) else reached
 
@@ -106,11 +106,11 @@ def _showing(logs: QuerySet[Log], rows: Iterable[Summed]) -> QuerySet[Log]:
     return logs.filter(pk__in=reports.values("log_id"))
 
 
-def _hanging(logs: QuerySet[Log], sums: QuerySet[ReportSum], reached: Reached) -> Reached:
+def _hanging(logs: QuerySet[Log], sums: QuerySet[SightingSum], reached: Reached) -> Reached:
     """Blocks that a hidden one may lead to: indirect leaks of the same logs, or where those are very many, of the same lanes."""
     hit = [row for row, certainty in reached if certainty is not Certainty.UNDECIDABLE]
     known = {row.stack for row, _ in reached}
-    if len(known) <= MANY and sum(row.reports for row in hit) <= MOST:
+    if len(known) <= MANY and sum(row.sightings for row in hit) <= MOST:
         return hanging_on(logs, {row.stack for row in hit}, known)
     lanes = {row.lane for row in hit}
     others = read_sums(sums.filter(kind=INDIRECT_LEAK, lane__name__in=lanes))
@@ -122,7 +122,7 @@ def _hanging(logs: QuerySet[Log], sums: QuerySet[ReportSum], reached: Reached) -
 COLUMNS = ("pk", "public_id", "title", "kind", "state", "own", "family")
 
 
-def _rows(found: Mapping[int, Found], sums: QuerySet[ReportSum], asked: str) -> tuple[ReachRow, ...]:
+def _rows(found: Mapping[int, Found], sums: QuerySet[SightingSum], asked: str) -> tuple[ReachRow, ...]:
     shown = _among(Signature.objects.all(), "pk", found).values(*COLUMNS)
     seen = dict(_seen(_among(sums, "key__signature", found)))
     rows = (_row(one, found[one["pk"]], seen.get(one["pk"], Hidden()), asked) for one in shown if one["pk"] in found)
@@ -134,7 +134,7 @@ def _among(rows: QuerySet[Any], name: str, found: Mapping[int, Found]) -> QueryS
     return rows.filter(**{f"{name}__in": list(found)}) if len(found) <= MANY else rows
 
 
-def _seen(sums: QuerySet[ReportSum]) -> Iterator[tuple[int, Hidden]]:
+def _seen(sums: QuerySet[SightingSum]) -> Iterator[tuple[int, Hidden]]:
     rows = sums.order_by().values_list("key__signature_id").annotate(Sum("records"), Sum("leaked_bytes"))
     return ((signature, Hidden(records, size)) for signature, records, size in rows)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from leaks.models import Frame, ReportSum, StackFrame
+from leaks.models import Frame, SightingSum, StackFrame
 from leaks.rule_builds import Build
 from leaks.rule_frames import names_of
 from leaks.rule_patterns import literals
@@ -33,7 +33,7 @@ class Told(NamedTuple):
     outer: Certainty | None
 
 
-def stacks_matched(ready: RuleSet, rules: Sequence[Rule], sums: QuerySet[ReportSum]) -> dict[int, Certainty]:
+def stacks_matched(ready: RuleSet, rules: Sequence[Rule], sums: QuerySet[SightingSum]) -> dict[int, Certainty]:
     """Stack → how surely a leak with it is hidden; of the stacks of `sums`, and of others too."""
     build = known_modules()
     told = _told(ready, build, _likely(ready, rules, build))
@@ -50,7 +50,7 @@ def _may_be_unseen(ready: RuleSet, build: Build) -> bool:
     return _certainty(ready, build, (NOWHERE, NOWHERE, ""), first=False) is not None
 
 
-def _unseen(sums: QuerySet[ReportSum]) -> Iterable[int]:
+def _unseen(sums: QuerySet[SightingSum]) -> Iterable[int]:
     """Stacks with such a frame."""
     places = StackFrame.objects.filter(stack__in=sums.order_by().values("stack"), frame__module="")
     return places.order_by().values_list("stack_id", flat=True).distinct()
@@ -89,7 +89,7 @@ def _certainty(ready: RuleSet, build: Build, texts: Sequence[str], *, first: boo
     return ready.frame(function, file, module, build, first=first).certainty
 
 
-def _places(told: dict[int, Told], sums: QuerySet[ReportSum]) -> Iterator[tuple[int, int, int]]:
+def _places(told: dict[int, Told], sums: QuerySet[SightingSum]) -> Iterator[tuple[int, int, int]]:
     """(stack, position, frame) of these frames."""
     columns, frames = ("stack_id", "position", "frame_id"), list(told)
     if len(frames) > MANY:

@@ -63,7 +63,7 @@ def _alone(stored: Stored, signature: int, place: Place) -> Summed:
         kind=report.kind,
         shape="",
         sample=stored.id,
-        reports=1,
+        sightings=1,
         records=report.count,
         bytes=report.bytes or 0,
         largest=report.bytes if report.count == 1 else None,  # of folded records only the sum is known
@@ -87,7 +87,7 @@ def hanging_on(logs: QuerySet[Log], hidden: Collection[int], known: Collection[i
 def _indirect(leaks: QuerySet[Report]) -> Iterable[Mapping[str, Any]]:
     rows = leaks.filter(kind=INDIRECT_LEAK).values("key__signature_id", LANE, "stack_id", "test")
     return rows.annotate(
-        sample=Min("pk"), reports=Count("pk"), records=Sum("count"), bytes=Sum("leaked_bytes"),
+        sample=Min("pk"), sightings=Count("pk"), records=Sum("count"), bytes=Sum("leaked_bytes"),
         largest=Max("leaked_bytes", filter=Q(count=1)), first=Min(AT), last=Max(AT),
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _hanging(row: Mapping[str, Any]) -> Summed:
         kind=INDIRECT_LEAK,
         shape="",
         sample=row["sample"],
-        reports=row["reports"],
+        sightings=row["sightings"],
         records=row["records"],
         bytes=row["bytes"] or 0,
         largest=row["largest"],

@@ -5,12 +5,12 @@ What other reports of the same log show is not known here: where it would have t
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from leaks.models import ReportSum
+from leaks.models import Report, SightingSum
 from leaks.queries.reach_frames import known_modules, stacks_matched
 from leaks.reach import RuleFile
 from leaks.rule_sets import Certainty, RuleSet
@@ -20,7 +20,7 @@ from leaks.stored_reports import StoredReports
 
 AT_ONCE = 2_000  # parameters of one query
 MANY = 2_000  # stacks; beyond them all sums are read
-Sums = QuerySet[ReportSum]
+Sums = QuerySet[SightingSum]
 
 
 class Sum(NamedTuple):
@@ -32,7 +32,7 @@ class Sum(NamedTuple):
     kind: str
     shape: str
     sample: int
-    reports: int
+    sightings: int
     records: int
     bytes: int
     largest: int | None
@@ -42,7 +42,7 @@ class Sum(NamedTuple):
 
 
 Reached = list[tuple[Sum, Certainty]]
-COLUMNS = ("key__signature_id", "lane__name", "stack_id", "kind", "shape", "sample_id", "reports", "records", "leaked_bytes",
+COLUMNS = ("key__signature_id", "lane__name", "stack_id", "kind", "shape", "sample_id", "sightings", "records", "leaked_bytes",
            "largest", "first", "last", "tests")  # fmt: skip
 
 
@@ -74,17 +74,40 @@ def _by_sample(sums: Sums, ready: RuleFile) -> Reached:
     alike: dict[tuple[str, str, int], list[Sum]] = defaultdict(list)
     for row in read_sums(sums):
         alike[row.kind, row.shape, row.stack].append(row)
-    told = _samples(sorted(some[0].sample for some in alike.values()), ready)
-    # A sample that is gone belongs to a signature that is about to be rebuilt.
-    answers = [(some, told.get(some[0].sample, Certainty.UNDECIDABLE)) for some in alike.values()]
+    told = _samples([some[0] for some in alike.values()], ready)
+    answers = [(some, _answer(told.get(_spot(some[0]), ()))) for some in alike.values()]
     return [(row, certainty) for some, certainty in answers if certainty for row in some]
 
 
-def _samples(ids: Sequence[int], ready: RuleFile) -> dict[int, Certainty | None]:
-    """Report → how surely it is hidden."""
-    build, reader = known_modules(), StoredReports()
-    return {
-        stored.id: ready.match(stored.report, build).certainty
-        for start in range(0, len(ids), AT_ONCE)
-        for stored in reader.of_rows(ids[start : start + AT_ONCE])
-    }
+def _spot(row: Sum) -> tuple[int, int, str]:
+    return row.sample, row.stack, row.kind
+
+
+def _answer(told: Sequence[Certainty | None]) -> Certainty | None:
+    """Of the reports of a sample: most are one. Those that are hidden differently are counted together, so it is open which of them are."""
+    if not told:  # it is gone: its signature is about to be rebuilt
+        return Certainty.UNDECIDABLE
+    return told[0] if len(set(told)) == 1 else Certainty.POSSIBLE
+
+
+def _samples(rows: Sequence[Sum], ready: RuleFile) -> dict[tuple[int, int, str], list[Certainty | None]]:
+    """Log, stack and kind → how surely each of those reports is hidden."""
+    build, reader, wanted = known_modules(), StoredReports(), {_spot(row) for row in rows}
+    found: dict[tuple[int, int, str], list[Certainty | None]] = defaultdict(list)
+    ids = _reports(rows, wanted)
+    for start in range(0, len(ids), AT_ONCE):
+        for one in reader.of_rows(ids[start : start + AT_ONCE]):
+            found[one.log, one.stack, one.report.kind].append(ready.match(one.report, build).certainty)
+    return found
+
+
+def _reports(rows: Sequence[Sum], wanted: Collection[tuple[int, int, str]]) -> list[int]:
+    logs = sorted({row.sample for row in rows})
+    return [
+        pk
+        for start in range(0, len(logs), AT_ONCE)
+        for pk, *spot in Report.objects.filter(log__in=logs[start : start + AT_ONCE])
+        .order_by()
+        .values_list("pk", "log_id", "stack_id", "kind")
+        if tuple(spot) in wanted
+    ]

@@ -48,9 +48,10 @@ RANKS = (
     ),
     Rank(
         "leaks.parsing.ledger leaks.parsing.streams leaks.parsing.stacks leaks.parsing.known leaks.parsing.small_checks "
-        "leaks.parsing.passages leaks.parsing.walk leaks.parsing.progress leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
-        "leaks.rule_types leaks.rule_patterns leaks.rules leaks.rule_builds leaks.rule_frames leaks.rule_sets "
-        "leaks.valgrind_blocks leaks.mangled_names leaks.shapes "
+        "leaks.parsing.layouts leaks.parsing.passages leaks.parsing.pages leaks.parsing.walk leaks.parsing.progress "
+        "leaks.parsing.dispatch leaks.symbols leaks.platforms leaks.own "
+        "leaks.rule_types leaks.rule_patterns leaks.rule_commons leaks.rules leaks.rule_breadth leaks.rule_builds leaks.rule_cells "
+        "leaks.rule_frames leaks.rule_sets leaks.valgrind_blocks leaks.mangled_names leaks.shapes "
         "leaks.rules_valgrind leaks.rule_diagnosis leaks.reach leaks.providers.*"
     ),
     Rank(
@@ -58,7 +59,8 @@ RANKS = (
         "leaks.witnesses leaks.unseen leaks.blindness leaks.situation leaks.because leaks.flags "
         "leaks.verdict leaks.merging leaks.folding leaks.rates leaks.windows leaks.hiding leaks.detecting "
         "leaks.comparison leaks.compare_words "
-        "leaks.gate_words leaks.gate leaks.slopes leaks.growth leaks.growth_words leaks.libraries leaks.lifecycle leaks.life_words "
+        "leaks.gate_words leaks.gate leaks.slopes leaks.growth leaks.growth_words leaks.grounds_words "
+        "leaks.libraries leaks.lifecycle leaks.life_words "
         "leaks.review_rules leaks.watching leaks.parts leaks.resign_plan leaks.answers leaks.truth_logs "
         "leaks.truth_runs leaks.truth_words leaks.truth leaks.truth_document"
     ),
@@ -71,7 +73,7 @@ RANKS = (
     ),
     Rank(
         "leaks.store_frames leaks.store_keys leaks.store leaks.resign_forecast leaks.resign_summary leaks.resign_keys "
-        "leaks.resign_rows leaks.rollups leaks.successors leaks.life_marks leaks.code_owners leaks.standing_life "
+        "leaks.resign_rows leaks.rollups leaks.successors leaks.life_marks leaks.code_owners leaks.wide_joins leaks.standing_life "
         "leaks.standing_texts leaks.standing_sums "
         "leaks.standing_signatures "
         "leaks.standing leaks.withdraw leaks.statuses leaks.outbox leaks.notices "

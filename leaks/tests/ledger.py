@@ -19,9 +19,9 @@ from leaks.models import (
     Project,
     Report,
     ReportStack,
-    ReportSum,
     Run,
     Sighting,
+    SightingSum,
     Signature,
     SignatureKey,
     Stack,
@@ -166,13 +166,13 @@ TABLES: dict[str, tuple[Any, tuple[str, ...]]] = {
         (
             *LOG, "log__revision", "ordinal", "line", "key__hash", "key__signature__public_id", "stack__hash", "tool",
             "kind", "headline", "detail", "leaked_bytes", "leaked_objects", "count", "pid", "test", "own",
-            "own_frame__hash", "finding", "truncated", "flags", "shape",
+            "own_frame__hash", "finding", "truncated", "flags",
         ),
     ),
     "sums": (
-        ReportSum,
+        SightingSum,
         (
-            "lane__name", "key__hash", "key__signature__public_id", "stack__hash", "tool", "kind", "shape", "reports",
+            "lane__name", "key__hash", "key__signature__public_id", "stack__hash", "tool", "kind", "shape", "sightings",
             "records", "leaked_bytes", "largest", "first", "last", "tests",
         ),
     ),
@@ -184,7 +184,7 @@ TABLES: dict[str, tuple[Any, tuple[str, ...]]] = {
         Sighting,
         (
             *LOG, "outcome__public_id", "key__hash", "stack__hash", "tool", "kind", "title", "leaked_bytes",
-            "leaked_objects", "count", "first_line", "finding",
+            "leaked_objects", "count", "first_line", "finding", "shape", "tests",
         ),
     ),
     "uses": (SuppressionUse, (*LOG, "outcome__public_id", "template", "count", "bytes")),

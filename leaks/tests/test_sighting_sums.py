@@ -26,7 +26,7 @@ def made():
 
 
 def sums(**asked):
-    return models.ReportSum.objects.filter(**asked)
+    return models.SightingSum.objects.filter(**asked)
 
 
 def amounts(found):
@@ -42,7 +42,7 @@ def both_ways(monkeypatch, project, tool, rule):
 def test_reports_of_one_lane_key_and_stack_are_one_row(made):
     row = sums(key__signature=made.pool).get()
     assert (row.lane.name, row.tool, row.kind, row.shape) == ("asan", "lsan", "direct-leak", "")
-    assert (row.reports, row.records, row.leaked_bytes, row.largest) == (3, 3, 3 * 4096, 4096)
+    assert (row.sightings, row.records, row.leaked_bytes, row.largest) == (3, 3, 3 * 4096, 4096)
     assert (moment(row.first).hour - MORNING.hour, moment(row.last).hour - MORNING.hour) == (1, 4)
     assert set(sums(key__signature=made.vocab).values_list("lane__name", flat=True)) == {"asan", "soak"}
 
@@ -94,7 +94,7 @@ def test_the_number_of_queries_over_sums_is_bounded(made, monkeypatch, django_as
     monkeypatch.setattr(reach, "FEW", -1)
     with django_assert_max_num_queries(9):
         reach.reach_of(made.project, "lsan", RULE)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         reach.reach_of(made.project, "tsan", "race:Queue")
 
 
@@ -102,23 +102,23 @@ def test_a_withdrawn_run_leaves_the_sums_and_comes_back(made):
     before, outcome = dump()["sums"], models.LaneOutcome.objects.get(run__external_id="r1")
     withdraw.withdraw(outcome, made.people["ann"], "Another machine.")
     settle()
-    assert sums(key__signature=made.pool).get().reports == 2
+    assert sums(key__signature=made.pool).get().sightings == 2
     withdraw.restore(outcome, made.people["ann"], "It was the right one.")
     settle()
     assert dump()["sums"] == before
 
 
-def test_reports_stored_before_there_were_shapes_get_one_when_their_signature_is_rebuilt(made):
+def test_sightings_stored_before_there_were_shapes_get_one_when_their_signature_is_rebuilt(made):
     before = dump()
-    models.Report.objects.update(shape="?")
-    models.ReportSum.objects.all().delete()
+    models.Sighting.objects.update(shape="?", tests="")
+    models.SightingSum.objects.all().delete()
     marks.mark(marks.signature(pk) for pk in models.Signature.objects.values_list("pk", flat=True))
     settle()
-    assert (dump()["sums"], dump()["reports"]) == (before["sums"], before["reports"])
+    assert (dump()["sums"], dump()["sightings"]) == (before["sums"], before["sightings"])
 
 
 def test_a_sample_that_is_gone_is_undecidable_and_not_left_out(made, monkeypatch):
-    models.ReportSum.objects.filter(tool="tsan").update(sample=0)
+    models.SightingSum.objects.filter(tool="tsan").update(sample=0)
     monkeypatch.setattr(reach, "FEW", -1)
     found = reach.reach_of(made.project, "tsan", "race:Queue")
     assert amounts(found)["undecidable"][0] == 2

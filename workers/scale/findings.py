@@ -98,7 +98,7 @@ def write_findings(random: Random, plan: Findings, history: History) -> None:
     write(SignatureKey, (_key(history, one) for one in plan.found))
     seen = sorted((outcome, place) for place, outcomes in enumerate(plan.shown) for outcome in outcomes)
     write(Sighting, (_sighting(history, plan, pair) for pair in seen))
-    write(Report, _reports(random, history, plan, seen))
+    write(Report, _reports(history, plan, seen))
 
 
 def _frame(slug: str, place: Place, pk: int) -> Row:
@@ -202,22 +202,23 @@ def _sighting(history: History, plan: Findings, pair: tuple[int, int]) -> Row:
         "leaked_bytes": leaked,
         "leaked_objects": objects,
         "first_line": 1,
+        "shape": NOTHING,
+        "tests": one.tests[pair[0] % len(one.tests)],
     }
 
 
-def _reports(random: Random, history: History, plan: Findings, seen: Sequence[tuple[int, int]]) -> Iterator[Row]:
+def _reports(history: History, plan: Findings, seen: Sequence[tuple[int, int]]) -> Iterator[Row]:
     for number, pair in enumerate(seen):
         one = plan.found[pair[1]]
         row = dict(_sighting(history, plan, pair))
         first = bisect_right(seen, (pair[0], -1), hi=number)
-        del row["outcome_id"], row["title"], row["first_line"]
+        del row["outcome_id"], row["title"], row["first_line"], row["shape"], row["tests"]
         yield row | {
             "line": 1,
             "ordinal": number - first,
             "headline": one.kind,
             "pid": 4711,
-            "test": random.choice(one.tests),
+            "test": one.tests[pair[0] % len(one.tests)],
             "own": one.own,
             "own_frame_id": plan.frames[one.place] if one.own else None,
-            "shape": NOTHING,
         }

@@ -70,7 +70,7 @@ def aside(farm: Farm, change: Callable[[], None]) -> threading.Thread:
     """The change on a connection of its own, which may have to wait for the worker's."""
 
     def run() -> None:
-        with farming._connected(farm.database_url):
+        with farming.connected(farm.database_url):
             try:
                 change()
             except Conflict:

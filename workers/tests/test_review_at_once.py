@@ -45,7 +45,7 @@ def at_once(farm: Farm, *steps: Callable[[], object]) -> list[Exception | None]:
     start, ends = threading.Barrier(len(steps)), dict[int, Exception | None]()
 
     def run(number: int, step: Callable[[], object]) -> None:
-        with farming._connected(farm.database_url):
+        with farming.connected(farm.database_url):
             start.wait(20)
             try:
                 step()
