@@ -1,21 +1,25 @@
 """From values a request carried to committed rows, and then a hint to the queue. No parsing of logs here."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields as dataclass_fields
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from django.core.files.uploadedfile import UploadedFile
 
+from leaks import retention
 from leaks.errors import BadSubmission, PermanentError
 from leaks.ingest.archives import expanded
 from leaks.ingest.receive import receive
-from leaks.ingest.scratch import LANE, NO_COMMIT, make_scratch_project
+from leaks.ingest.scratch import CHANGED, LANE, NO_COMMIT, make_scratch_project
 from leaks.ingest.validation import LONGEST_RULE_FILE
 from leaks.rows.intake import Receipt, Submission, SubmittedFile, SubmittedRules
 from workers.send import hint_logs, hint_marks
 
+Answer = TypeVar("Answer")
 FIELDS = frozenset(field.name for field in dataclass_fields(Submission)) - {"project", "files"}
 
 
@@ -35,11 +39,70 @@ def drop(files: Iterable[UploadedFile], values: Mapping[str, Any], project: str 
 
     `values` as in `submit`, besides `own_roots` and `plumbing` (sequences of text) for the scratch project.
     """
+    with _dropped(files) as logs:
+        named = {"lane": LANE, "commit": NO_COMMIT, **values}
+        if project:
+            return _commit(project, named, logs)
+        return _in_scratch(values, lambda slug: _commit(slug, named, logs))
+
+
+class Dropped(NamedTuple):
+    """What somebody dropped as one run: its logs, zips and tars, and what was said of it."""
+
+    files: Iterable[UploadedFile]
+    values: Mapping[str, Any]
+
+
+class Pair(NamedTuple):
+    project: str
+    base: Receipt
+    head: Receipt
+
+
+def drop_two(base: Dropped, head: Dropped) -> Pair:
+    """Two runs in one scratch project, `head` on a commit whose parent is that of `base`. The head says the own roots of both.
+
+    What is wrong with the base names its field with BASE in front.
+    """
+    with ExitStack() as opened:
+        with _about_the_base():
+            before = opened.enter_context(_dropped(base.files))
+        after = opened.enter_context(_dropped(head.files))
+        first = _submission({**base.values, "lane": LANE, "commit": NO_COMMIT}, before)
+        second = _submission({**head.values, "lane": LANE, "commit": CHANGED, "parent": NO_COMMIT}, after)
+        return _in_scratch(head.values, lambda slug: _receive_two(slug, first, second))
+
+
+def _receive_two(slug: str, base: Submission, head: Submission) -> Pair:
+    """Hints come last: nobody reads one side of what may be refused for the other."""
+    with _about_the_base():
+        first = receive(replace(base, project=slug))
+    second = receive(replace(head, project=slug))
+    _hint(first)
+    _hint(second)
+    return Pair(slug, first, second)
+
+
+BASE = "base_"
+OF_ONE_SIDE = (None, "files", "exit_code")  # the rest was said of both
+
+
+@contextmanager
+def _about_the_base() -> Iterator[None]:
+    try:
+        yield
+    except PermanentError as error:
+        field = error.field if isinstance(error, BadSubmission) else None
+        side = f"{BASE}{field or 'files'}" if field in OF_ONE_SIDE else field
+        raise BadSubmission(str(error), field=side) from error
+
+
+@contextmanager
+def _dropped(files: Iterable[UploadedFile]) -> Iterator[tuple[SubmittedFile, ...]]:
     with expanded(submitted(file) for file in files) as logs:
         if not logs:
             raise BadSubmission("There is no log in it.", field="files")
-        named = {"lane": LANE, "commit": NO_COMMIT, **values}
-        return _commit(project, named, logs) if project else _commit_to_scratch(named, logs)
+        yield logs
 
 
 def submitted(file: UploadedFile) -> SubmittedFile:
@@ -99,17 +162,21 @@ def _json_object(text: str, field: str) -> dict[str, Any]:
 
 
 def _commit(project: str, values: Mapping[str, Any], files: tuple[SubmittedFile, ...]) -> Receipt:
-    receipt = receive(Submission(project=project, files=files, **_said(values)))
+    receipt = receive(replace(_submission(values, files), project=project))
     _hint(receipt)
     return receipt
 
 
-def _commit_to_scratch(values: Mapping[str, Any], files: tuple[SubmittedFile, ...]) -> Receipt:
+def _submission(values: Mapping[str, Any], files: tuple[SubmittedFile, ...]) -> Submission:
+    return Submission(project="", files=files, **_said(values))
+
+
+def _in_scratch(values: Mapping[str, Any], commit: Callable[[str], Answer]) -> Answer:
     scratch = make_scratch_project(values.get("own_roots") or (), values.get("plumbing") or ())
     try:
-        return _commit(scratch.slug, values, files)
+        return commit(scratch.slug)
     except PermanentError:
-        scratch.delete()  # what is refused leaves nothing behind
+        retention.delete(scratch)  # what is refused leaves nothing behind
         raise
 
 

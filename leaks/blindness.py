@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from leaks.rows.facts import Line
-from leaks.rules import DETECTOR_OF_KIND, OwnCode, Rule, parse_rule, too_broad
+from leaks.rule_breadth import OwnCode, too_broad
+from leaks.rules import DETECTOR_OF_KIND, Rule, line_rule, parse_rule
 from leaks.unseen import ON_WORDS, exit_code_tells, hidden_reports, idle_detectors
 from leaks.witnesses import OFF_WORDS, Witnesses
 from leaks.words import Detector, Flag, MarkKind
@@ -81,6 +82,7 @@ FOR_ALL = (
     Switch(Detector.MEMORY, "exitcode", frozenset({"0"}), "a report leaves the exit code alone"),
     Switch(Detector.VALGRIND, "error-exitcode", frozenset({"0"}), "a report leaves the exit code alone"),
 )
+MOST_SENTENCES = 5  # about rules of files
 # Where reports go if not to the console, by the variable that says so.
 ELSEWHERE = ("log_path", "log-file", "xml-file", "log-socket")
 
@@ -156,14 +158,20 @@ def _missing_canary_lines(w: Witnesses) -> tuple[Line, ...]:
 
 def rules_in_force(w: Witnesses) -> tuple[Rule, ...]:
     """The rules whose text is known, and those that the log shows in use."""
-    known = [parse_rule(text) for text in w.lane.rules]
-    used = [parse_rule(hit.template, hit.line) for hit in w.facts.suppressions]
+    known = [line_rule(text.strip(), 0) for text in w.lane.rules]
+    used = [parse_rule(hit.template, hit.line) for hit in w.facts.suppressions if not _told_by_name(w)]
     return tuple(rule for rule in (*used, *known) if DETECTOR_OF_KIND.get(rule.kind) in (None, *w.expected))
 
 
-def broad_rules(w: Witnesses) -> tuple[Rule, ...]:
-    own = OwnCode(w.lane.own_roots, w.lane.own_modules, w.lane.own_functions)
-    return tuple(rule for rule in rules_in_force(w) if too_broad(rule, own))
+def _told_by_name(w: Witnesses) -> bool:
+    """Valgrind tells the name of a block, not what it says; the other tools print patterns."""
+    return Detector.VALGRIND in w.expected and not w.expected & {Detector.LEAK, Detector.THREAD}
+
+
+def broad_rules(w: Witnesses) -> tuple[tuple[Rule, str], ...]:
+    """Each with the reason why it is too broad."""
+    own = OwnCode(w.lane.own_roots, w.lane.own_modules, w.lane.own_functions, w.lane.own_files)
+    return tuple((rule, why) for rule in rules_in_force(w) if (why := too_broad(rule, own)))
 
 
 def _suppressed_too_broadly(w: Witnesses) -> bool:
@@ -171,7 +179,10 @@ def _suppressed_too_broadly(w: Witnesses) -> bool:
 
 
 def _lines_of_broad_rules(w: Witnesses) -> tuple[Line, ...]:
-    return tuple(Line(rule.line, rule.text) for rule in broad_rules(w) if rule.line)
+    """Those that the log names by its lines; where it names none, those of the files as sentences."""
+    broad = broad_rules(w)
+    shown = tuple(Line(rule.line, rule.text) for rule, _ in broad if rule.line)
+    return shown or tuple(Line(0, f"{' '.join(rule.text.split())}: {why}.") for rule, why in broad[:MOST_SENTENCES])
 
 
 def _not_instrumented_lines(w: Witnesses) -> tuple[Line, ...]:

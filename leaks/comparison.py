@@ -207,7 +207,11 @@ def compare(base: Side, head: Side) -> Compared:
 
 
 def caveat(pair: Pair) -> str:
-    """What is introduced may only be shown by a test that the base did not run; which test shows it, the logs seldom tell."""
+    """What is introduced may only be shown by a test that the base did not run; which test shows it, the logs seldom tell. And where neither
+    side shows anything, suppressions may have hidden it.
+    """
+    if not pair.changes and (pair.base.suppressed_count or pair.head.suppressed_count):
+        return f"Suppressions hid {pair.base.suppressed_count:,} records at the base and {pair.head.suppressed_count:,} at the head."
     if not (pair.any(Change.INTRODUCED) and ran_fewer_tests(pair.head, pair.base)):
         return ""
     return f"The base ran fewer tests ({pair.base.tests:,} against {pair.head.tests:,}): what only they show may have been there before."

@@ -72,10 +72,11 @@ def why_flat(grown: Grown, steady: Steady | None) -> str:
     fit = grown.fit
     if grown.growth is not Growth.CONSTANT or fit is None or steady is None or not steady.flat or steady.commits < 2:
         return ""
-    return (
-        f"Flat over the workload: {_range(fit)} ({fit.scale}) the same signature loses no more with more work, {_bytes(fit.bytes)} a unit. "
-        f"Flat over commits: {steady_sentence(steady)}."
-    )
+    return f"{why_flat_over_work(fit)} Flat over commits: {steady_sentence(steady)}."
+
+
+def why_flat_over_work(fit: Fit) -> str:
+    return f"Flat over the workload: {_range(fit)} ({fit.scale}) the same signature loses no more with more work, {_bytes(fit.bytes)} a unit."
 
 
 def not_measured(fit: Fit) -> str:

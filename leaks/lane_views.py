@@ -27,10 +27,12 @@ def lane_view(outcome: LaneOutcome) -> LaneView:
     expected = expectation(lane, at)
     rules = _rules(outcome)
     weighed = bool(rules) or SuppressionUse.objects.filter(outcome=outcome, log__current=True).exists()
+    functions, files = _own_places(lane, at) if weighed else ((), ())
     return LaneView(
         detectors=_detectors(expected),
         own_roots=tuple(lane.project.own_roots),
-        own_functions=_own_functions(lane, at) if weighed else (),
+        own_functions=functions,
+        own_files=files,
         rules=rules,
         own_modules=_own_modules(lane, at) if weighed else (),
         canary=expected.canary if expected and expected.canary else None,
@@ -54,11 +56,12 @@ def _rules(outcome: LaneOutcome) -> tuple[str, ...]:
     return tuple(rule.text for file in files for rule in parse_rules(file.text))
 
 
-def _own_functions(lane: Lane, at: datetime) -> tuple[str, ...]:
-    """One function for each signature, so that a share of them is a share of signatures: the first that its identity names."""
-    owned = _owned(lane, at).values("key__signature_id").annotate(text=Min("key__text"))
-    named = (function_of(text) for text in owned.values_list("text", flat=True))
-    return tuple(sorted(filter(None, named)))
+def _own_places(lane: Lane, at: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """One function and one file for each signature, so that a share of them is a share of signatures: the first that its identity names."""
+    owned = _owned(lane, at).values("key__signature_id").annotate(text=Min("key__text"), file=Min("own_frame__file"))
+    places = list(owned.values_list("text", "file"))
+    functions = filter(None, (function_of(text) for text, _ in places))
+    return tuple(sorted(functions)), tuple(sorted(filter(None, (file for _, file in places))))
 
 
 def _own_modules(lane: Lane, at: datetime) -> tuple[str, ...]:
@@ -92,11 +95,12 @@ def _owned(lane: Lane, at: datetime) -> QuerySet[Report]:
 
 
 def own_traits(outcome: LaneOutcome) -> set[str]:
-    """All of the outcome that a rule's breadth is held against: identities of its own reports, and the programs they ran in."""
+    """All of the outcome that a rule's breadth is held against: identities and files of its own reports, and the programs they ran in."""
     owned = Report.objects.filter(log__part__outcome=outcome, own=True).order_by()
     texts = owned.values_list("key__text", flat=True).distinct()
     modules = owned.exclude(own_frame__module="").values_list("own_frame__module", flat=True).distinct()
-    return {*texts, *filter(None, modules), *_programs(owned)}
+    files = owned.exclude(own_frame__file="").values_list("own_frame__file", flat=True).distinct()
+    return {*texts, *filter(None, modules), *filter(None, files), *_programs(owned)}
 
 
 def judged_by_rules(outcome: LaneOutcome, traits: Iterable[str], *, since: datetime) -> list[int]:
@@ -130,6 +134,7 @@ def _known_otherwise(outcome: LaneOutcome, traits: set[str]) -> dict[str, dateti
     found = (
         _first(others.filter(key__text__in=list(traits)), "key__text"),
         _first(others.filter(own_frame__module__in=list(traits)), "own_frame__module"),
+        _first(others.filter(own_frame__file__in=list(traits)), "own_frame__file"),
         _first(others.filter(**programs), "stack__places__frame__module"),
     )
     known: dict[str, datetime] = {}

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import F, Min
+from django.db.models import F, Min, QuerySet
 from django.utils import timezone
 
 from leaks.folding import HAS_VERDICT
@@ -91,12 +91,17 @@ def new_signatures(ids: Iterable[int]) -> None:
 
 
 def _new(project: Project, ids: Sequence[int]) -> list[Fact]:
-    unjudged = Signature.objects.filter(project=project, pk__in=ids, state=SignatureState.UNTRIAGED, merged_into=None)
+    unjudged = _standing(project, ids).filter(state=SignatureState.UNTRIAGED)
     planted = set(
         LaneExpectation.objects.filter(lane__project=project).exclude(canary="").values_list("canary", flat=True)
     )
     rows = {row.pk: row for row in unjudged if row.public_id not in planted}
     return [_signature(rows[pk], seen) for pk, seen in _first_on_main(project, rows).items()]
+
+
+def _standing(project: Project, ids: Sequence[int]) -> QuerySet[Signature]:
+    """What was merged is told under the name of the other one, and of what nothing leads to any more there is nothing to tell."""
+    return Signature.objects.filter(project=project, pk__in=ids, merged_into=None, gone_at=None)
 
 
 def _first_on_main(project: Project, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -143,7 +148,7 @@ def regressed_signatures(ids: Iterable[int]) -> None:
     wanted = list(ids)
     rules = _rules(NoticeKind.SIGNATURE_REGRESSED, project__signatures__in=wanted)
     for project in {rule.project for rule in rules}:
-        back = Signature.objects.filter(project=project, pk__in=wanted, life=LifeCycle.REGRESSED, merged_into=None)
+        back = _standing(project, wanted).filter(life=LifeCycle.REGRESSED)
         rows = back.filter(life_since__isnull=False).select_related("life_since__lane", "life_since__run__commit")
         of_project = [rule for rule in rules if rule.project_id == project.pk]
         tell(project, NoticeKind.SIGNATURE_REGRESSED, [fact for row in rows for fact in _regressed(row)], of_project)

@@ -63,7 +63,7 @@ def end_scratch_projects() -> int:
     kept = Exists(Decision.objects.filter(project=OuterRef("pk")))
     projects = list(ended.filter(~kept).order_by("ends_at")[:AT_ONCE])
     for project in projects:
-        _delete(project)
+        delete(project)
     return len(projects)
 
 
@@ -73,7 +73,8 @@ def forget_deliveries() -> int:
     return old.delete()[0]
 
 
-def _delete(project: Project) -> None:
+def delete(project: Project) -> None:
+    """A scratch project with all that hangs on it."""
     with transaction.atomic():
         # Locked, so that a digest of one of its logs comes before or finds nothing any more.
         Project.objects.select_for_update().get(pk=project.pk)

@@ -22,6 +22,8 @@ from leaks.review_people import require
 from leaks.review_refusals import (
     refuse_author,
     refuse_closed,
+    refuse_missing,
+    refuse_nearly_all,
     refuse_unseen,
     refuse_wider,
     require_editor,
@@ -47,7 +49,7 @@ def propose(project: Project, person: AbstractBaseUser, given: Proposal, *, impo
     """A new proposal. Raises BadSubmission, and PermissionDenied below the role triager."""
     require(project, person, MemberRole.TRIAGER)
     wanted = checked(project, given)
-    reach = snapshot(_reach(project, wanted))
+    reach = _snapshot(project, wanted)
     with transaction.atomic():
         _lock(project.pk)
         refuse_duplicate(project, wanted)
@@ -63,7 +65,7 @@ def propose(project: Project, person: AbstractBaseUser, given: Proposal, *, impo
 def edit(one: Suppression, person: AbstractBaseUser, given: Proposal, *, revision: int) -> Suppression:
     """Change a proposal that is still under review; who saw another revision is told what changed."""
     wanted = checked(one.project, given)
-    reach = snapshot(_reach(one.project, wanted))
+    reach = _snapshot(one.project, wanted)
     with transaction.atomic():
         _lock(one.project_id)
         locked = _locked(one)
@@ -114,6 +116,7 @@ def approve(
         refuse_author(locked, person)
         checked_end(locked.ends_on, today(locked.project))
         refuse_second_approval(locked)
+        refuse_missing(locked, found, wider_confirmed)
         refuse_wider(found, wider_confirmed)
         locked.approved_by_id, locked.approved_at = person.pk, timezone.now()
         locked.wider_confirmed, locked.decision_reason = bool(found.wider), why
@@ -196,9 +199,11 @@ def _end(one: Suppression, state: State, person: AbstractBaseUser, why: str) -> 
     one.save()
 
 
-def _reach(project: Project, wanted: Checked) -> Reach:
+def _snapshot(project: Project, wanted: Checked) -> dict[str, Any]:
     asked = wanted.signature.public_id if wanted.signature else ""
-    return reach_of(project, wanted.tool, wanted.rule, _names(wanted.lanes), asked=asked)
+    found = reach_of(project, wanted.tool, wanted.rule, _names(wanted.lanes), asked=asked)
+    refuse_nearly_all(project, wanted, found)
+    return snapshot(found)
 
 
 def _reach_now(one: Suppression) -> Reach:

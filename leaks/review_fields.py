@@ -1,5 +1,6 @@
 """A proposal, checked field by field before anything of it is kept. Every refusal names its field and says what would be right."""
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -10,7 +11,8 @@ from leaks.ledger_words import SuppressionState, SuppressionTool
 from leaks.models import Lane, Project, Signature, Suppression
 from leaks.queries.reach import reach_of
 from leaks.queries.suppressions_clock import ANNOUNCED_DAYS, LONGEST_DAYS, today
-from leaks.review_rules import refusal, tidy
+from leaks.queries.suppressions_said import keys_of, tools_of
+from leaks.review_rules import NAMES, refusal, tidy
 from leaks.rows.suppressions import Proposal
 from leaks.rows.suppressions_reach import Reach
 
@@ -43,7 +45,7 @@ def checked(project: Project, given: Proposal) -> Checked:
         reason=needed("reason", given.reason, "Say why this may be silent: the reason stands in the served file."),
         ends_on=checked_end(given.ends_on, today(project)),
         lanes=lanes,
-        signature=_signature(project, given.signature),
+        signature=_signature(project, tool, given.signature),
         alternatives=text("alternatives", given.alternatives),
         evidence=cited(project, given.evidence),
         not_measured=text("not_measured", given.not_measured),
@@ -53,9 +55,10 @@ def checked(project: Project, given: Proposal) -> Checked:
 
 
 def text(field: str, said: str) -> str:
+    """Without control characters, which no page can show."""
     if len(said) > LONGEST_TEXT:
         raise BadSubmission(f"Longer than {LONGEST_TEXT:,} characters.", field=field)
-    return said.replace("\0", "").strip()
+    return "".join(sign for sign in said if sign in "\n\t" or unicodedata.category(sign) != "Cc").strip()
 
 
 def needed(field: str, said: str, why: str) -> str:
@@ -118,13 +121,20 @@ def in_words(found: Reach) -> str:
     )
 
 
-def _signature(project: Project, public_id: str) -> Signature | None:
+def _signature(project: Project, tool: SuppressionTool, public_id: str) -> Signature | None:
     if not public_id:
         return None
     found = Signature.objects.select_related("merged_into").filter(project=project, public_id=public_id).first()
     if found is None:
         raise BadSubmission(f"The project has no signature “{public_id[:40]}”.", field="signature")
-    return found.merged_into or found
+    meant = found.merged_into or found
+    tools = tools_of(meant)
+    if tools and tool not in tools:
+        raise BadSubmission(
+            f"{meant.public_id} was reported by {' and '.join(sorted(tools))}, never by {tool}: a rule in the file of {NAMES[tool]} cannot hide it.",
+            field="signature",
+        )
+    return meant
 
 
 def _cap(field: str, cap: int | None) -> int | None:
@@ -161,12 +171,15 @@ def refuse_second_approval(one: Suppression) -> None:
 
 
 def _same(project: Project, tool: str, rule: str, besides: Suppression | None) -> Iterable[Suppression]:
-    rows = Suppression.objects.filter(
-        project=project, tool=tool, rule=rule, state__in=[SuppressionState.PROPOSED, SuppressionState.APPROVED]
-    )
+    """Those that say the same: of blocks the name says nothing."""
+    states = [SuppressionState.PROPOSED, SuppressionState.APPROVED]
+    rows = Suppression.objects.filter(project=project, tool=tool, state__in=states)
+    if tool != SuppressionTool.VALGRIND:
+        rows = rows.filter(rule=rule)
     if besides is not None:
         rows = rows.exclude(pk=besides.pk)
-    return rows.prefetch_related("lanes").order_by("proposed_at", "pk")
+    said = keys_of(rule)
+    return [one for one in rows.prefetch_related("lanes").order_by("proposed_at", "pk") if keys_of(one.rule) == said]
 
 
 def _meets(one: set[int], other: set[int]) -> bool:

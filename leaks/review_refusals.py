@@ -6,7 +6,9 @@ from django.contrib.auth.base_user import AbstractBaseUser
 
 from leaks.errors import BadSubmission, Conflict
 from leaks.ledger_words import SuppressionState
-from leaks.models import Decision, Suppression
+from leaks.models import Decision, Project, Suppression
+from leaks.queries.suppressions_said import missed, nearly_all_own
+from leaks.review_fields import Checked
 from leaks.review_people import SUBJECT, require, role_of, why_not_approver
 from leaks.rows.suppressions_reach import Reach
 from leaks.words import MemberRole
@@ -33,6 +35,8 @@ def who_decided(one: Suppression) -> str:
 
 
 def refuse_unseen(one: Suppression, revision: int) -> None:
+    if not 1 <= revision <= one.revision:
+        raise Conflict(f"It has no revision {revision}: the latest is {one.revision}. Read it again, then decide.")
     if one.revision != revision:
         raise Conflict(_what_changed(one, revision))
 
@@ -65,6 +69,18 @@ def refuse_wider(found: Reach, confirmed: bool) -> None:
         f"({named}). Confirm that these may be hidden too, or ask for a narrower pattern.",
         field="wider_confirmed",
     )
+
+
+def refuse_missing(one: Suppression, found: Reach, confirmed: bool) -> None:
+    """A rule that hides nothing of what it is proposed for was not meant so, as a rule."""
+    said = missed(found, one.signature.public_id if one.signature else "")
+    if said and not confirmed:
+        raise BadSubmission(f"{said} Confirm that it is meant so, or ask for another pattern.", field="wider_confirmed")
+
+
+def refuse_nearly_all(project: Project, wanted: Checked, found: Reach) -> None:
+    if why := nearly_all_own(project, wanted.tool, wanted.rule, found, [lane.name for lane in wanted.lanes]):
+        raise BadSubmission(why, field="rule")
 
 
 def _entries(one: Suppression) -> Any:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from leaks.ledger_words import SuppressionTool
-from leaks.rule_patterns import glob, literals, matches
+from leaks.rule_breadth import too_broad
 from leaks.rule_types import SUPPRESSOR_OF_TYPE, TYPES, Suppressor
 from leaks.rules import Rule, parse_rule
 from leaks.valgrind_blocks import TOOL_KINDS, BlockError, parse_block
 
-SHORTEST = 3  # letters or digits of the longest run between wildcards
 LONGEST_LINE = 1_000
 LONGEST_BLOCK = 8_000
 MOST_LINES = 30  # of a block
@@ -26,21 +25,12 @@ NAMES = {
     SuppressionTool.UBSAN: "UndefinedBehaviorSanitizer",
     SuppressionTool.VALGRIND: "Valgrind",
 }
-WORD = re.compile(r"[^\W_]")
 COMMENT = re.compile(r"\s#")
-# Frames of every leak, of every race of a main thread: a pattern that matches one of them matches everything.
-ALLOCATIONS = ("malloc", "calloc", "realloc", "operator new(unsigned long)", "operator new[](unsigned long)")
-ENTRIES = ("main", "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone")
-EVERYWHERE: dict[str, tuple[str, ...]] = {
-    "leak": (*ALLOCATIONS, *ENTRIES),
-    "race": ENTRIES,
-    "thread": ENTRIES,
-    "deadlock": ENTRIES,
-    "mutex": ENTRIES,
-    "signal": ENTRIES,
-    "interceptor_via_fun": ENTRIES,
-    "alloc_dealloc_mismatch": (*ALLOCATIONS, *ENTRIES),
-}
+TOO_BROAD = (
+    "This pattern is too broad: {why}. A pattern is searched for anywhere in the names of functions, files and modules: name the function that "
+    "may be silent."
+)
+BLOCK_TOO_BROAD = "This block matches everything, or nearly: no line tells one bug from another ({why}). Name a function, object or file."
 # What a runtime that is older than its rule does with it.
 YOUNG = {
     "alloc_dealloc_mismatch": "Runtimes older than LLVM 19 do not know the type alloc_dealloc_mismatch: they end the program at its start.",
@@ -126,8 +116,8 @@ def _of_line(tool: SuppressionTool, rule: str) -> Refusal | None:
     kind, colon, pattern = rule.partition(":")
     if fault := _type_fault(tool, kind, colon):
         return Refusal(fault)
-    if why := _breadth(kind, pattern):
-        return Refusal(why, broad=True)
+    if why := too_broad(Rule(kind, (pattern,), rule)):
+        return Refusal(TOO_BROAD.format(why=why), broad=True)
     fault = _first(PATTERN_CHECKS, pattern)
     return Refusal(fault) if fault else None
 
@@ -148,19 +138,6 @@ def _type_fault(tool: SuppressionTool, kind: str, colon: str) -> str:
     return f"{said}; at any other beginning the program ends at its start, with “failed to parse suppressions”."
 
 
-def _breadth(kind: str, pattern: str) -> str:
-    pieces, at_start, at_end = literals(pattern)
-    longest = max((len(WORD.findall(piece)) for piece in pieces), default=0)
-    whole = len(pieces) == 1 and at_start and at_end  # tied to both ends it is one name, however short
-    if longest == 0 or (longest < SHORTEST and not whole):
-        return (
-            "This pattern matches everything, or nearly: a pattern is searched for anywhere in the names of functions, files and modules of "
-            f"all frames. It needs {SHORTEST} letters or digits in a row between its wildcards."
-        )
-    met = next((name for name in EVERYWHERE.get(kind, ()) if matches(pattern, name)), "")
-    return f"It matches the frame {met}, which nearly every report has: it would hide everything." if met else ""
-
-
 def _hidden(text: str) -> str:
     """The first character that shows nothing: controls, marks of direction, blanks of no width, separators."""
     return next((char for char in text if char != " " and unicodedata.category(char) in HIDDEN), "")
@@ -170,6 +147,7 @@ HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 # --- A block ---------------------------------------------------------------------------------------------------------
 
+COMMENT_BEHIND = re.compile(r"^\s{0,20}(?:fun|obj|src):.{0,1000}?\s#", re.MULTILINE)
 BLOCK_CHECKS: Sequence[Check] = (
     Check(lambda rule: not rule, "Write the block: {, a name, what it is about (Memcheck:Leak), its frames, }."),
     Check(lambda rule: len(rule) > LONGEST_BLOCK, f"A block has {LONGEST_BLOCK:,} characters at most."),
@@ -189,6 +167,11 @@ BLOCK_CHECKS: Sequence[Check] = (
     Check(
         lambda rule: any(line.strip().startswith("#") for line in rule.split("\n")),
         "Leave comments out of the block: the reason has a field of its own.",
+    ),
+    Check(
+        lambda rule: COMMENT_BEHIND.search(rule) is not None,
+        "Valgrind knows no comment behind a frame: it would take “#” and what follows for a part of the name, and match nothing. "
+        "The reason has a field of its own.",
     ),
 )  # fmt: skip
 
@@ -211,21 +194,5 @@ def _of_block(rule: str) -> Refusal | None:
 
 def _block_breadth(rule: Rule) -> Refusal | None:
     """Blocks are laid upon the innermost frames, so an allocator's alone covers everything that it gave."""
-    meaning = [pattern for pattern in rule.patterns if _means_something(pattern)]
-    if meaning:
-        return None
-    return Refusal(
-        "This block matches everything, or nearly: besides wildcards and allocators it needs a line that names a function, an object or a file "
-        f"with {SHORTEST} letters or digits in a row.",
-        broad=True,
-    )
-
-
-MANGLED = ("_Znwm", "_Znam", "_ZnwmSt11align_val_t", "memalign", "posix_memalign", "aligned_alloc", "strdup")
-
-
-def _means_something(pattern: str) -> bool:
-    pieces = re.split(r"[*?]+", pattern)
-    if max((len(WORD.findall(piece)) for piece in pieces), default=0) < SHORTEST:
-        return False
-    return not any(glob(pattern).matches(name) for name in (*ALLOCATIONS, *ENTRIES, *MANGLED))
+    why = too_broad(rule)
+    return Refusal(BLOCK_TOO_BROAD.format(why=why), broad=True) if why else None

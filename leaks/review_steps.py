@@ -37,6 +37,8 @@ def snapshot(found: Reach) -> dict[str, Any]:
     """What a reader of the journal must know of the reach: all sums, and the signatures as far as they can be listed."""
     return {
         "signatures": len(found.rows),
+        "matched": len(found.matched),
+        "hanging": len(found.hanging),
         "own": sum(row.own for row in found.rows),
         "memory_errors": len(found.memory_errors),
         "untriaged": len(found.untriaged),
@@ -74,6 +76,7 @@ def _line(row: ReachRow) -> dict[str, Any]:
     return {
         "signature": row.public_id,
         "certainty": row.certainty,
+        "hanging": row.hanging,
         "own": row.own,
         "state": row.state,
         "records": row.certain.records + row.possible.records + row.undecidable.records,

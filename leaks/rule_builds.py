@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from leaks.evidence import Frame, Report
@@ -13,6 +14,7 @@ SYSTEM = re.compile(
     r"/(?:lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|c\+\+|c\+\+abi)|ld(?:-linux[\w-]*|-\d[\d.]*)?)[.-][\w.-]*$|\[?(?:linux-)?vdso"
 )
 UNKNOWN_MODULE = "<unknown module>"
+LIBRARY = re.compile(r"\.(?:so|dylib|dll|bundle|node|pyd|jnilib)\b|\.framework/|\.apk!|vdso|^\[|^<")
 # Newer runtimes print an interceptor by the name of what it stands for.
 INTERCEPTOR = re.compile(r"_{2,3}interceptor_|__asan_wrap_")
 EVERYWHERE = frozenset({"main", "_start", "start_thread", "clone"})
@@ -31,14 +33,37 @@ class Build:
         self.prints_prefixes = False  # of interceptors: then every name is printed as it is
         self.walks: dict[object, Any] = {}  # of frames that were asked about before
         self._homes: dict[str, set[str]] = defaultdict(set)
+        self._placed: dict[int | None, bool] = {}  # of each process, whether the path of its program is printed
+        self._is_told = False
         for report in reports:
             self.learn(report)
 
+    @classmethod
+    def anywhere(cls, modules: Iterable[str]) -> "Build":
+        """Of no build in particular: a frame without a module may be in any of these, and no process showed where its program lies."""
+        build = cls()
+        build.modules.update(modules)
+        build._placed[None] = False
+        return build
+
     def learn(self, report: Report) -> None:
         self.walks.clear()
+        self._placed.setdefault(report.pid, False)
         for frames in stacks_of(report):
             for frame in frames:
                 self.learn_frame(frame)
+                self._placed[report.pid] |= frame.module is not None and is_program(frame.module)
+
+    def add(self, modules: Iterable[str]) -> None:
+        """What is known otherwise than from the reports."""
+        given = set(modules)
+        self.modules |= given
+        self._is_told = self._is_told or any(map(is_program, given))
+
+    @property
+    def knows_programs(self) -> bool:
+        """Whether each process that reported anything showed where its program lies."""
+        return self._is_told or (all(self._placed.values()) and any(map(is_program, self.modules)))
 
     def learn_frame(self, frame: Frame) -> None:
         if frame.function is not None:
@@ -73,3 +98,8 @@ class Build:
         if module is None or module == UNKNOWN_MODULE:
             return self.names_any
         return module in self.named or (self.names_any and SYSTEM.search(module) is not None)
+
+
+@lru_cache(maxsize=1 << 14)
+def is_program(module: str) -> bool:
+    return LIBRARY.search(module) is None

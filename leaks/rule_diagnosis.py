@@ -13,7 +13,7 @@ from leaks.rule_patterns import compiled, literals
 from leaks.rule_sets import Ordered, Ready
 from leaks.rule_types import TYPES, Suppressor
 from leaks.rules import LEADING, TRAILING, Rule, lines_of, parse_rules, suppressor_of
-from leaks.valgrind_blocks import LEAK_KINDS_LINE, BlockError, parse_block
+from leaks.valgrind_blocks import LEAK_KINDS_LINE, Block, BlockError, parse_block
 
 
 class Fault(StrEnum):
@@ -186,23 +186,27 @@ def _blocks(text: str, rules: tuple[Rule, ...]) -> Iterator[Row]:
                 refused=True,
             )
             continue
-        if (
-            block.kind == "Leak"
-            and len(block.leak_kinds) == 4
-            and block.lines[0].sort == "src"
-            and LEAK_KINDS_LINE not in rule.text
-        ):
-            yield _row(
-                rule,
-                Fault.OLD_RUNTIME,
-                "Older Valgrinds end here: behind Leak they take src: for something they do not know.",
-            )
+        yield from _oddities_of_block(block)
         key = block._replace(rule=Rule("", (), ""), name="")
-        if key in known:
+        if key in known and not block.is_passed_over:
             yield _row(rule, Fault.DUPLICATE, f"The block of line {known[key]} says the same.", other=known[key])
         known.setdefault(key, rule.line)
-        if all(set(line.pattern) <= {"*"} for line in block.lines):
-            yield _row(rule, Fault.MATCHES_EVERYTHING, "It matches every stack.")
+
+
+def _oddities_of_block(block: Block) -> Iterator[Row]:
+    if block.is_passed_over:
+        why = f"Valgrind passes over this block: {','.join(block.tools)!r} is the name of none of its tools that take one."
+        yield _row(block.rule, Fault.MATCHES_NOTHING, why)
+        return
+    if any(mark in line.pattern for line in block.lines for mark in COMMENT):
+        why = "A comment has a line of its own: what stands here is part of the pattern."
+        yield _row(block.rule, Fault.TRAILING_COMMENT, why)
+    all_kinds = len(block.leak_kinds) == 4 and LEAK_KINDS_LINE not in block.rule.text
+    if block.kind == "Leak" and all_kinds and block.lines[0].sort == "src":
+        why = "Older Valgrinds end here: behind Leak they take src: for something they do not know."
+        yield _row(block.rule, Fault.OLD_RUNTIME, why)
+    if all(set(line.pattern) <= {"*"} for line in block.lines):
+        yield _row(block.rule, Fault.MATCHES_EVERYTHING, "It matches every stack.")
 
 
 def _line_at(lines: list[str], start: int, offset: int) -> int:

@@ -14,7 +14,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from leaks.evidence import Frame, Report
+from leaks.parsing.frames import other_splits
 from leaks.rule_builds import INTERCEPTOR, Build
+from leaks.rule_cells import GLOBAL
 from leaks.rule_types import LEAK_KINDS, TSAN_TYPE_OF_KIND, UBSAN_KIND, Suppressor, ubsan_types
 from leaks.words import Role
 
@@ -26,6 +28,7 @@ class Sort(Enum):
     FUNCTION = 2
     FILE = 3
     NAME = 4  # of a variable or an interceptor
+    STACK = 5  # frames that the log lacks, or that were not read
 
 
 class Probe(NamedTuple):
@@ -45,8 +48,7 @@ PLAIN_NAME = re.compile(r"[a-z_][A-Za-z0-9_]*")
 RUNTIME = re.compile(
     r"sanitizer_common|compiler-rt|libsanitizer|lib(?:clang_rt\.)?[alt]san[._-]|\b[alt]san_(?:interceptors|malloc)\w*\.(?:cpp|cc)"
 )
-# The compiler's own calls of these go around the interceptor, and so around the rules about it.
-BUILT_IN_CALL = "__asan_"
+BUILT_IN_CALL = "__asan_"  # the compiler's own call goes around the interceptor, and so around the rules about it
 
 
 # --- The texts of one frame ------------------------------------------------------------------------------------------
@@ -62,16 +64,23 @@ def _function(frame: Frame, build: Build, kind: str, *, first: bool = False) -> 
     if frame.function is not None:
         inside = first or is_runtime(frame.file or "")
         exact = not inside or build.prints_prefixes
-        yield Probe(kind, Sort.FUNCTION, (frame.function,) if exact else names_of(frame.function, frame.file))
+        names = (frame.function,) if exact else names_of(frame.function, frame.file)
+        yield Probe(kind, Sort.FUNCTION, (*names, *(name for name, _ in _others(frame))))
     elif not build.is_nameless_for_good(frame):
         yield Probe(kind, Sort.FUNCTION, ())
 
 
 def _file(frame: Frame, build: Build, kind: str) -> Iterator[Probe]:
     if frame.file is not None:
-        yield Probe(kind, Sort.FILE, _paths(frame.file))
+        others = (path for _, file in _others(frame) for path in _paths(file))
+        yield Probe(kind, Sort.FILE, (*_paths(frame.file), *others))
     elif frame.function is None and not build.is_nameless_for_good(frame):
         yield Probe(kind, Sort.FILE, ())
+
+
+def _others(frame: Frame) -> tuple[tuple[str, str], ...]:
+    """Function and file, as a path with blanks leaves open where it begins."""
+    return other_splits(frame.function, frame.file) if frame.function and frame.file else ()
 
 
 def _paths(file: str) -> tuple[str, ...]:
@@ -123,10 +132,17 @@ def module_last(frame: Frame, build: Build, kind: str, *, first: bool = False) -
 Probes = Iterator[Probe]
 
 
+def _unread(report: Report, *kinds: str) -> Probes:
+    """A cut report lacks frames, and a format of one's own (`stack_trace_format`) leaves none that could be read."""
+    if report.truncated or not report.frames:
+        yield from (Probe(kind, Sort.STACK, ()) for kind in kinds)
+
+
 def lsan_probes(report: Report, build: Build) -> Probes:
     if report.tool == "lsan" and report.kind in LEAK_KINDS:
         for number, frame in enumerate(report.frames):
             yield from module_first(frame, build, "leak", first=not number)
+        yield from _unread(report, "leak")
 
 
 def tsan_probes(report: Report, build: Build) -> Probes:
@@ -142,11 +158,7 @@ def tsan_probes(report: Report, build: Build) -> Probes:
     yield from _global(report, build, kind)
     for frames in stacks:
         yield from _called_from_library(frames, build)
-
-
-GLOBAL = re.compile(
-    r"Location is global '(?P<name>.{1,500}?)'(?: <null>)? (?:of size \d+ )?at 0x[0-9a-f]+ \((?P<module>[^()]{1,1000})\+0x[0-9a-f]+\)"
-)
+    yield from _unread(report, kind, *(("race_top",) if kind == "race" else ()), "called_from_lib")
 
 
 def _global(report: Report, build: Build, kind: str) -> Probes:
@@ -171,7 +183,7 @@ SEARCHED_ROLES = frozenset({Role.PREVIOUS_ACCESS, Role.OTHER})
 def suppressable(report: Report) -> list[Sequence[Frame]]:
     """The stacks that ThreadSanitizer holds against its rules, in its order: not those of allocations, of the creation of threads and
     mutexes, and of sleeps."""
-    left = _others(report)
+    left = _acquired(report)
     found: list[Sequence[Frame]] = [report.frames]
     for stack in report.stacks:
         if stack.role not in SEARCHED_ROLES:
@@ -184,7 +196,7 @@ def suppressable(report: Report) -> list[Sequence[Frame]]:
     return found
 
 
-def _others(report: Report) -> int:
+def _acquired(report: Report) -> int:
     if report.kind == "lock-order-inversion":
         return max(len(ACQUIRED.findall(report.detail)) - 1, 1)
     return 1 if report.kind == "destroy-of-locked-mutex" else 0
@@ -205,8 +217,10 @@ def asan_probes(report: Report, build: Build) -> Probes:
         yield from (Probe("odr_violation", Sort.NAME, (name,), doubted=True) for name in QUOTED.findall(report.detail))
     elif report.kind == "alloc-dealloc-mismatch":
         yield from _via("alloc_dealloc_mismatch", report.frames, build)
-    elif FOUND_BY_INTERCEPTOR.fullmatch(report.kind) and report.frames:
-        yield from _intercepted(report.frames, build)
+        yield from _unread(report, "alloc_dealloc_mismatch")
+    elif FOUND_BY_INTERCEPTOR.fullmatch(report.kind):
+        yield from _intercepted(report.frames, build) if report.frames else ()
+        yield from _unread(report, "interceptor_name", "interceptor_via_fun", "interceptor_via_lib")
 
 
 def _via(kind: str, frames: Sequence[Frame], build: Build) -> Probes:
@@ -254,10 +268,16 @@ def ubsan_probes(report: Report, build: Build) -> Probes:
         yield Probe("vptr_check", Sort.NAME, ())  # the mangled name of the type
 
 
+def _written(file: str, frames: Sequence[Frame]) -> str:
+    """What stands in front of it in its line is taken for words before it, up to the last blank. A frame has it whole."""
+    whole = frames[0].file if frames else None
+    return whole if whole is not None and whole.endswith(f" {file}") else file
+
+
 def _at_place(report: Report, build: Build, kind: str) -> Probes:
     """The file that the compiler wrote down, then the innermost frame alone."""
     if report.place is not None and report.place.file is not None:
-        yield Probe(kind, Sort.FILE, _paths(report.place.file))
+        yield Probe(kind, Sort.FILE, _paths(_written(report.place.file, report.frames)))
     if not report.frames:
         module = report.place.module if report.place else None
         yield Probe(kind, Sort.MODULE, (module,) if module else ())

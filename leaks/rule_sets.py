@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from leaks.evidence import Frame, Report
+from leaks.parsing.frames import other_splits
 from leaks.rule_builds import Build
 from leaks.rule_frames import PROBES, Probe, Sort, module_first
 from leaks.rule_patterns import Matcher, compiled, literals, matches
@@ -140,8 +141,13 @@ class RuleSet:
     def hits(self, function: str | None, file: str | None, module: str | None, kind: str = LSAN_TYPES[0]) -> bool:
         """Whether one of the rules is certain to match a frame."""
         rules = self._rules.get(kind)
-        texts = [text for text in (function, file, module) if text] if rules else []
-        return rules is not None and any(ready.matches(text) for text in texts for ready in rules.likely(text))
+        if rules is None:
+            return False
+        readings = ((function, file), *(other_splits(function, file) if function and file else ()))
+        return all(
+            any(ready.matches(text) for text in (*reading, module) if text for ready in rules.likely(text))
+            for reading in readings
+        )
 
     def _match(self, probes: Iterable[Probe], build: Build) -> Match:
         maybe: dict[Rule, None] = {}
@@ -171,6 +177,8 @@ class RuleSet:
         return found
 
     def _asked(self, probe: Probe) -> Answer:
+        if probe.sort is Sort.STACK:
+            return Answer(unknown=self._rules[probe.kind].all[0].rule)
         if not probe.texts:
             nameable = (ready.rule for ready in self._rules[probe.kind].all if not MODULE_ALONE.search(ready.pattern))
             return Answer(unknown=next(nameable, None))
@@ -187,25 +195,42 @@ class RuleSet:
 
     def _unseen_module(self, kind: str, build: Build) -> Answer:
         """A frame was printed without its module: it may be any that is known, or one that a rule names."""
-        known, count, answers = self._modules
-        if known is not build or count != len(build.modules):
+        asked, count, answers = self._modules
+        if asked is not build or count != len(build.modules):
             answers = {}
             self._modules = (build, len(build.modules), answers)
         if kind not in answers:
-            likely = (ready.rule for ready in self._rules[kind].all if could_name_module(ready, build.modules))
-            answers[kind] = Answer(maybe=tuple(likely))
+            known = build.knows_programs
+            likely = (
+                ready for ready in self._rules[kind].all if could_name_module(ready, build.modules, programs=known)
+            )
+            answers[kind] = Answer(maybe=tuple(ready.rule for ready in likely))
         return answers[kind]
 
 
-def could_name_module(ready: Ready, modules: Iterable[str]) -> bool:
+def could_name_module(ready: Ready, modules: Iterable[str], *, programs: bool = True) -> bool:
+    """`programs`: each program is among the modules. A path that is no source file's may be that of one that is not."""
     if MODULE_ALONE.search(ready.pattern):
         return True
-    if MODULE_SHAPE.search(ready.pattern) and not NO_MODULE.search(ready.pattern):
-        return True
+    if not NO_MODULE.search(ready.pattern):
+        if MODULE_SHAPE.search(ready.pattern) or ("/" in ready.pattern and not programs):
+            return True
+        if any(_could_lie_beside(ready.pattern, module) for module in modules):
+            return True
     return any(ready.matches(module) for module in (*EVERYWHERE, *modules))
+
+
+def _could_lie_beside(pattern: str, module: str) -> bool:
+    """Whether it names something in the folder where a module lies."""
+    wanted, folder = pattern.rpartition("/")[0], module.rpartition("/")[0]
+    tail = wanted.rpartition("*")[2].lstrip("^")
+    return bool(wanted.strip("^*")) and folder.endswith(tail) and matches(f"{wanted}/", f"{folder}/")
 
 
 def could_lie_in(pattern: str, base: str) -> bool:
     """Whether a pattern that names a folder may match a module of which the last part alone is known (`/name`)."""
     folder, slash, name = pattern.rpartition("/")
-    return bool(folder and slash and name) and matches(f"^/{name}", base)
+    if not slash or base.rfind("/"):
+        return False
+    is_tied = pattern.endswith("$") and bool(name)
+    return (bool(folder and name) and matches(f"^/{name}", base)) or not (is_tied or NO_MODULE.search(pattern))

@@ -1,33 +1,29 @@
-"""Runtime suppression rules: what a file of them says, and whether a rule is too broad to prove anything.
+"""Runtime suppression rules: what a file of them says.
 
 The sanitizers' rules are lines `type:pattern`; Valgrind's are blocks in braces with one frame a line. How a pattern matches stands in
-`leaks.rule_patterns`, what it is held against in `leaks.rule_frames` and `leaks.rules_valgrind`.
+`leaks.rule_patterns`, what it is held against in `leaks.rule_frames` and `leaks.rules_valgrind`, when it is too broad to prove anything
+in `leaks.rule_breadth`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from leaks.rule_patterns import matches
 from leaks.rule_types import DETECTOR_OF_KIND, SUPPRESSOR_OF_TYPE, Suppressor
 
 # Who asks for rules wants the matcher and the table of detectors too.
 __all__ = [
-    "BREADTHS",
     "DETECTOR_OF_KIND",
-    "OwnCode",
     "Rule",
     "matches",
     "parse_rule",
     "parse_rules",
     "suppressor_of",
-    "too_broad",
 ]
 
 KIND = re.compile(r"[a-z][a-z_-]+")
-ALLOCATORS = frozenset({"malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc", "_Znwm", "_Znam"})
 LEADING, TRAILING = " \t", " \t\r"  # what the sanitizers cut off a line
 BLOCK, BLOCK_END = "{", "}"
 
@@ -40,15 +36,6 @@ class Rule:
     patterns: tuple[str, ...]
     text: str
     line: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class OwnCode:
-    """What a rule is held against: the project's source roots, its binaries, and the own functions of the lane's signatures."""
-
-    roots: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
-    functions: tuple[str, ...] = ()
 
 
 def parse_rule(text: str, line: int = 0) -> Rule:
@@ -99,54 +86,6 @@ def suppressor_of(rules: Iterable[Rule]) -> Suppressor | None:
     """The runtime that a file is for, by the types of its rules; of several the one with the most."""
     found = Counter(SUPPRESSOR_OF_TYPE[rule.kind] for rule in rules if rule.kind in SUPPRESSOR_OF_TYPE)
     return found.most_common(1)[0][0] if found else None
-
-
-def too_broad(rule: Rule, own: OwnCode) -> str | None:
-    """Why the rule is too broad, in words, or null. A rule that names one function never is."""
-    meaning = [pattern for pattern in rule.patterns if _says_something(pattern)]
-    if not meaning:
-        return "it matches every frame"
-    for breadth in BREADTHS:
-        if any(breadth.holds(pattern, own) for pattern in meaning):
-            return breadth.why
-    return None
-
-
-def _matches_module(pattern: str, own: OwnCode) -> bool:
-    return any(matches(pattern, module) for module in own.modules)
-
-
-def _matches_root(pattern: str, own: OwnCode) -> bool:
-    """A pattern that matches the root itself matches every file below it."""
-    return any(matches(pattern, root.rstrip("/") + "/") for root in own.roots if root.strip("/"))
-
-
-def _matches_shared_namespace(pattern: str, own: OwnCode) -> bool:
-    inside = sum(matches(pattern, qualifier(name)) for name in own.functions)
-    return 0 < len(own.functions) <= 2 * inside
-
-
-class Breadth(NamedTuple):
-    why: str
-    holds: Callable[[str, OwnCode], bool]
-
-
-BREADTHS: Sequence[Breadth] = (
-    Breadth("it matches the module of the tests", _matches_module),
-    Breadth("it matches a whole source root", _matches_root),
-    Breadth("it matches a namespace that at least half of the lane's own signatures share", _matches_shared_namespace),
-)
-
-
-def qualifier(function: str) -> str:
-    """The namespaces and classes of a qualified name, with the last `::`; empty for a plain function."""
-    name = function.partition("(")[0]
-    head, colons, _ = name.rpartition("::")
-    return head + colons
-
-
-def _says_something(pattern: str) -> bool:
-    return bool(pattern.strip("*^$ ")) and pattern not in ALLOCATORS
 
 
 def _valgrind_patterns(block: str) -> tuple[str, ...]:

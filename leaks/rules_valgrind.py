@@ -13,24 +13,28 @@ from typing import NamedTuple
 from leaks.evidence import Frame, Report
 from leaks.mangled_names import Likeness, likeness
 from leaks.rule_builds import Build
-from leaks.rule_patterns import glob
+from leaks.rule_patterns import ANY, glob
 from leaks.rule_sets import NO_MATCH, Certainty, Match
 from leaks.rules import Rule
-from leaks.valgrind_blocks import DOTS, Block, BlockError, Line, parse_block, words_of
+from leaks.valgrind_blocks import CALLERS, DOTS, Block, BlockError, Line, parse_block, words_of
 
-MOST_LINES = 12  # --num-callers unless told otherwise: lines of a block beyond it are not looked at
 ENDS = frozenset({"main", "(below main)", "start_thread", "clone", "_start"})
-# Below main() Valgrind knows frames that it does not print.
-BELOW = ("(below main)", "__libc_start_main", "__libc_start_call_main", "_start")
-MOST_BELOW = 3
+# Below main() Valgrind knows frames that it does not print: those of the C library, and below them what it takes for some. How many there
+# are depends on what lies there, but a stack has no more than --num-callers.
+BELOW: tuple[tuple[str | None, ...], ...] = (
+    *((name,) for name in ("(below main)", "__libc_start_call_main", "_start", "start", "???")),
+    ("__libc_start_main", ANY),  # @@GLIBC_2.34
+)
+MOST_BELOW = 5
 NAMELESS = "???"
 
 
 class Target(NamedTuple):
-    """A frame as Valgrind's own tables have it. `module` and `file` are null where the log does not print them."""
+    """A frame as Valgrind's own tables have it. `module` and `file` are null where the log does not print them. `is_cut`: it may be any."""
 
     frame: Frame | None
     module: str | None
+    is_cut: bool = False
 
 
 class BlockSet:
@@ -59,15 +63,22 @@ class BlockSet:
 
     def _fitting(self, blocks: Iterable[Block], report: Report, build: Build) -> Iterator[tuple[Block, Likeness]]:
         """The blocks that match or may, in the order of their tries."""
-        targets = _targets(report.frames, build)
+        targets = _targets(report, build)
         for block in blocks:
             told = _kind(block, report)
             if told and (told := min(told, self._lines(block, targets))):
                 yield block, told
 
     def _lines(self, block: Block, targets: Sequence[Target]) -> Likeness:
+        """Lines beyond --num-callers are not looked at. Where it stands is not known: where that matters, the answer is not sure."""
+        looked_at = max(CALLERS, sum(target.frame is not None for target in targets))
+        told = self._all_lines(block.lines[:looked_at], targets)
+        if len(block.lines) <= looked_at or told is self._all_lines(block.lines, targets):
+            return told
+        return Likeness.MAYBE
+
+    def _all_lines(self, lines: Sequence[Line], targets: Sequence[Target]) -> Likeness:
         """The best of all ways to lay the lines upon the frames; a way is as sure as its least sure line."""
-        lines = block.lines[: max(MOST_LINES, len(targets))]
         row = [Likeness.YES] + [Likeness.NO] * len(targets)  # how surely the lines so far end in front of each frame
         for line in lines:
             row = self._laid(line, row, targets)
@@ -87,7 +98,7 @@ class BlockSet:
 
     def _line(self, line: Line, target: Target) -> Likeness:
         if target.frame is None:
-            return _below_main(line)
+            return Likeness.MAYBE if target.is_cut else _below_main(line)
         frame = target.frame
         key = (id(line), frame.text, frame.file, frame.line, target.module)
         found = self._known.get(key)
@@ -120,18 +131,20 @@ def _block(rule: Rule) -> Block | None:
         return None
 
 
-def _targets(frames: Sequence[Frame], build: Build) -> list[Target]:
+def _targets(report: Report, build: Build) -> list[Target]:
+    frames = report.frames
     targets = [Target(frame, build.module_of(frame)) for frame in frames]
     if frames and (frames[-1].function in ENDS):
-        targets += [Target(None, None)] * MOST_BELOW
+        targets += [Target(None, None)] * max(MOST_BELOW, CALLERS - len(frames))
+    elif report.truncated or not frames:
+        targets += [Target(None, None, is_cut=True)] * max(1, CALLERS - len(frames))
     return targets
 
 
 def _below_main(line: Line) -> Likeness:
     pattern = glob(line.pattern)
     if line.sort == "fun":
-        told = [pattern.matches(name) for name in BELOW]
-        return Likeness.MAYBE if any(told) else Likeness.NO
+        return Likeness.MAYBE if any(map(pattern.possible, BELOW)) else Likeness.NO
     return Likeness.MAYBE
 
 

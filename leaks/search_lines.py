@@ -31,11 +31,6 @@ def _line(text: str) -> str:
     return text.lower().replace("\n", " ").replace("\r", " ")[:LONGEST_LINE]
 
 
-def held(lines: str, word: str) -> list[str]:
-    """What stands there behind one of the words."""
-    return [line.removeprefix(f"{word}:") for line in lines.split("\n") if line.startswith(f"{word}:")]
-
-
 class _Like(Func):
     """Both sides are in small letters already."""
 

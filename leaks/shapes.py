@@ -11,6 +11,7 @@ from leaks.evidence import Frame, Report
 from leaks.rule_types import Suppressor
 
 NOTHING = ""
+CUT = "cut:"  # and more: frames are missing, and a rule may match one of them
 NOT_YET = "?"  # of what was stored before there were shapes
 PASSING = re.compile(
     r"\b(?:0x[0-9a-fA-F]+|\d{3,})\b"
@@ -18,7 +19,9 @@ PASSING = re.compile(
 
 
 def shape_of(report: Report) -> str:
-    """A short hash, or nothing where nothing else counts: of a leak that is its stack alone."""
+    """A short hash, or nothing where nothing else counts: of a whole leak that is its stack alone."""
+    if report.truncated:
+        return CUT + _hash("\n".join(_rest(report)))
     if report.tool == Suppressor.LSAN or (report.bytes is not None and not report.stacks):
         return NOTHING
     rest = "\n".join(_rest(report)).strip()

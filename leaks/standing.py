@@ -1,7 +1,7 @@
 """What hangs on other outcomes: the verdict per commit and lane, reruns that flipped, who took whose place.
 
-Never written by a digest. Recomputed from all rows of what was touched, in the order of the CI's clock, so that the
-order of arrival does not matter.
+Never written by a digest. Recomputed from all rows of what was touched, in the order in which the runs began by the CI's clock, so that
+the order of arrival does not matter.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from leaks import marks
 from leaks.flags import in_order
 from leaks.folding import fold_attempts, only_known, suppressed_total, suppressed_total_grew
 from leaks.models import CommitLane, LaneOutcome, Sighting, SuppressionUse
+from leaks.queries.attempts import attempt_of
 from leaks.rows.facts import SuppressionHit
-from leaks.rows.folding import Attempt, Flip, Folded
+from leaks.rows.folding import Flip, Folded
 from leaks.successors import successors_among, waiting_for
-from leaks.words import Flag, Reason, Verdict
+from leaks.words import Flag, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def rebuild_commit_lane(commit_id: int, lane_id: int) -> None:
     """Fold all attempts of a lane on a commit, and say of each how it stands to others."""
     outcomes = _locked(commit_id, lane_id)
     attempts = [outcome for outcome in outcomes if outcome.withdrawn_at is None]
-    folded = fold_attempts([_attempt(outcome) for outcome in attempts])
+    folded = fold_attempts(map(attempt_of, attempts))
     _write_folded(commit_id, lane_id, attempts, folded)
     changed = _write_standing(outcomes, folded)
     marks.mark([*map(marks.outcome, changed), *waiting_for(outcomes)])
@@ -42,18 +43,6 @@ def _locked(commit_id: int, lane_id: int) -> list[LaneOutcome]:
     """Locked in one order until the end of the transaction: the one who rebuilds last has read last."""
     outcomes = LaneOutcome.objects.select_related("run", "lane__project").select_for_update(no_key=True, of=("self",))
     return list(outcomes.filter(run__commit_id=commit_id, lane_id=lane_id).order_by("pk"))
-
-
-def _attempt(outcome: LaneOutcome) -> Attempt:
-    """An attempt starts when its lane did: the run's own start may move with claims about other lanes."""
-    return Attempt(
-        key=outcome.public_id,
-        verdict=Verdict(outcome.verdict),
-        reason=Reason(outcome.reason) if outcome.reason else None,
-        run_start=outcome.happened_at,
-        run_id=outcome.run.external_id,
-        attempt=outcome.run.attempt,
-    )
 
 
 def _write_folded(commit_id: int, lane_id: int, attempts: list[LaneOutcome], folded: Folded) -> None:

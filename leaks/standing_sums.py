@@ -22,9 +22,10 @@ MOST_TESTS = 200  # kept of one sum
 
 def rebuild_sums(signatures: Iterable[int]) -> None:
     """Of these signatures, from their sightings. In the transaction that locks them."""
-    seen = Sighting.objects.filter(key__signature__in=list(signatures)).order_by()
+    ids = list(signatures)
+    seen = Sighting.objects.filter(key__signature__in=ids).order_by()
     _give_shapes(seen.filter(shape=NOT_YET))
-    SightingSum.objects.filter(key__signature__in=list(signatures)).delete()
+    SightingSum.objects.filter(key__signature__in=ids).delete()
     # A key that two rebuilds meet at, because it moves from one signature to the other, is summed by both.
     SightingSum.objects.bulk_create(
         _sums(seen.filter(outcome__withdrawn_at=None)),

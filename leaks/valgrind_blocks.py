@@ -22,6 +22,7 @@ SORTS = ("fun", "obj", "src")
 LEAK_KINDS = frozenset({"definite", "indirect", "possible", "reachable"})
 LEAK_KINDS_LINE = "match-leak-kinds:"
 MOST_LINES = 500  # VG_DEEPEST_BACKTRACE
+CALLERS = 12  # --num-callers unless told otherwise: frames of a block beyond it are not looked at
 
 
 def _words(text: str) -> frozenset[str]:
@@ -40,6 +41,7 @@ TOOL_KINDS: dict[str, frozenset[str]] = {
     ),
 }
 CORE_KINDS = frozenset({"FdBadClose", "FdNotClosed", "FdBadUse"})  # since Valgrind 3.21, of every tool
+KNOWN_TOOLS = frozenset({*TOOL_KINDS, "CoreError"})
 WITH_EXTRA = frozenset({"Param", "CoreMem", "FishyValue"})
 
 
@@ -69,6 +71,12 @@ class Block(NamedTuple):
     leak_kinds: frozenset[str]
     lines: tuple[Line, ...]
 
+    @property
+    def is_passed_over(self) -> bool:
+        """It names none of the tools that are known: they read on at its end, whatever stands in it. So it goes with a block without a
+        name, whose kind is taken for the name and whose first frame for the kind."""
+        return not KNOWN_TOOLS & set(self.tools)
+
 
 def parse_block(rule: Rule) -> Block:
     """Raises BlockError where Valgrind would refuse the file."""
@@ -83,6 +91,8 @@ def parse_block(rule: Rule) -> Block:
         raise BlockError("behind the name stands TOOL:KIND", 2)
     tools, _, kind = said[2].partition(":")
     names = tuple(tools.split(","))
+    if not KNOWN_TOOLS & set(names):
+        return Block(rule, said[1], names, kind, "", LEAK_KINDS, tuple(Line("", text) for text in said[3:-1]))
     _known(names, kind)
     extra, leak_kinds, start = _extra(kind, said)
     lines = tuple(_line(text, offset) for offset, text in enumerate(said[start:-1], start=start))
@@ -91,7 +101,6 @@ def parse_block(rule: Rule) -> Block:
 
 
 def _known(tools: tuple[str, ...], kind: str) -> None:
-    """A block for tools that nobody knows is skipped by Valgrind, one with an unknown kind is refused."""
     named = [TOOL_KINDS[tool] for tool in tools if tool in TOOL_KINDS]
     if named and kind not in CORE_KINDS and not any(kind in kinds for kinds in named):
         raise BlockError(f"unknown kind {kind}", 2)
@@ -135,6 +144,8 @@ def _meaning(lines: tuple[Line, ...], start: int) -> None:
         raise BlockError("a block has at least one frame", start)
     if all(line.sort == DOTS for line in lines):
         raise BlockError("at least one frame is not ...", start)
+    if all(line.sort == DOTS for line in lines[:CALLERS]):
+        raise BlockError(f"at least one of its first {CALLERS} frames is not ...: later ones are not looked at", start)
     if len(lines) > MOST_LINES:
         raise BlockError("too many frames", start + MOST_LINES)
 

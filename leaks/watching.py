@@ -78,6 +78,10 @@ def _says_not_deployed(facts: WatchFacts) -> str:
     return f"Not deployed: no file of {runs} since its approval holds it ({facts.told:,} told their files)."
 
 
+def _hanging(facts: WatchFacts) -> str:
+    return f", besides {facts.hanging:,} that may hang on them" if facts.hanging else ""
+
+
 CHECKS: Sequence[Check] = (
     Check(
         Watch.PAST_END,
@@ -94,7 +98,7 @@ CHECKS: Sequence[Check] = (
     Check(
         Watch.TOO_BROAD,
         lambda facts: facts.reached > 1,
-        lambda facts: f"Too broad: when it was decided it reached {facts.reached:,} signatures.",
+        lambda facts: f"Too broad: when it was decided it reached {facts.reached:,} signatures{_hanging(facts)}.",
     ),
     Check(Watch.NOT_DEPLOYED, _not_deployed, _says_not_deployed),
     Check(Watch.NEVER_USED, _never_used, _says_never_used),
@@ -131,6 +135,11 @@ PLACES: Sequence[Place] = (
         Origin.CODE,
         lambda _template, told: told.options and not told.named,
         "No option of the run names a suppression file: it is linked into the program (__lsan_default_suppressions).",
+    ),
+    Place(
+        Origin.CODE,
+        lambda _template, told: told.lacks,
+        "The file that the run names was uploaded whole and does not hold it: it is linked into the program (__lsan_default_suppressions).",
     ),
     Place(
         Origin.UNKNOWN,

@@ -35,7 +35,7 @@ TAKES = {
 class CompareAnswer(Schema):
     """`result` is empty where no control run is known (`missing` says more), or where `lanes` has an answer each.
 
-    `markdown` is the statement to paste.
+    `markdown` is the statement to paste. Ask again while `busy` is true: a log of a side is still to be read.
     """
 
     result: str
@@ -52,6 +52,7 @@ class CompareAnswer(Schema):
     groups: list[ChangeGroup]
     hidden: list[str]
     lanes: list[LaneAnswer]
+    busy: bool
     statement: str
     markdown: str
 

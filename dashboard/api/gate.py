@@ -17,7 +17,7 @@ from leaks.queries.new_findings import Asked, new_findings
 from leaks.rows.gate import GateAnswer as Proof
 from leaks.rows.gate import GateCaseRow
 from leaks.rows.leak_pages import Amount
-from leaks.rows.new_findings import NewFindings, NewSignature
+from leaks.rows.new_findings import NewFindings, NewSignature, UnknownSignature
 from leaks.rows.run_pages import OutcomeRef
 
 router = Router(tags=["gate"], auth=Reads())
@@ -62,8 +62,24 @@ class NewGateSignature(Schema):
     page: str
 
 
+class UnknownGateSignature(Schema):
+    """The run shows it, and the base could not have shown whether it was there before: `why` says what it hid or did not reach."""
+
+    id: str
+    title: str
+    kind: str
+    own: bool
+    state: str
+    amount: Amount
+    why: str
+    page: str
+
+
 class NewGateAnswer(Schema):
-    """`result`: pending (ask again), not_comparable (`sentence` says why), new (`failing` of them fail), nothing_new."""
+    """`result`: pending (ask again), not_comparable (`sentence` says why), new (`failing` of them fail), nothing_new.
+
+    `unknown` are not among `new`, and none of them fails.
+    """
 
     result: str
     sentence: str
@@ -73,6 +89,8 @@ class NewGateAnswer(Schema):
     failing: int
     new: list[NewGateSignature]
     more: int
+    unknown: list[UnknownGateSignature]
+    more_unknown: int
 
 
 @router.get(
@@ -87,7 +105,11 @@ def gate_new(request: HttpRequest, slug: str) -> Any:
     if not asked.outcome and not (asked.commit and asked.lane):
         raise BadSubmission("Name the run: outcome, or commit and lane.", field="outcome")
     found = new_findings(project, asked)
-    return _answer(found, [_signature(request, slug, one) for one in found.new])
+    return _answer(
+        found,
+        [NewGateSignature(fails=one.fails, **_signature(request, slug, one)) for one in found.new],
+        [UnknownGateSignature(why=one.why, **_signature(request, slug, one)) for one in found.unknown],
+    )
 
 
 @router.get(
@@ -113,7 +135,7 @@ def gate_open_cases(request: HttpRequest, slug: str) -> Any:
     return list(case_rows(project, list(open_cases(project)[:CASES])))
 
 
-def _answer(found: NewFindings, new: list[NewGateSignature]) -> NewGateAnswer:
+def _answer(found: NewFindings, new: list[NewGateSignature], unknown: list[UnknownGateSignature]) -> NewGateAnswer:
     return NewGateAnswer(
         result=found.result,
         sentence=found.sentence,
@@ -123,17 +145,18 @@ def _answer(found: NewFindings, new: list[NewGateSignature]) -> NewGateAnswer:
         failing=found.failing,
         new=new,
         more=found.more,
+        unknown=unknown,
+        more_unknown=found.more_unknown,
     )
 
 
-def _signature(request: HttpRequest, slug: str, one: NewSignature) -> NewGateSignature:
-    return NewGateSignature(
-        id=one.public_id,
-        title=one.title,
-        kind=one.kind,
-        own=one.own,
-        state=one.state,
-        amount=one.amount,
-        fails=one.fails,
-        page=request.build_absolute_uri(reverse("signature", args=[slug, one.public_id])),
-    )
+def _signature(request: HttpRequest, slug: str, one: NewSignature | UnknownSignature) -> dict[str, Any]:
+    return {
+        "id": one.public_id,
+        "title": one.title,
+        "kind": one.kind,
+        "own": one.own,
+        "state": one.state,
+        "amount": one.amount,
+        "page": request.build_absolute_uri(reverse("signature", args=[slug, one.public_id])),
+    }

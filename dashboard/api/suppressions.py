@@ -1,6 +1,7 @@
 """Suppressions: the files that lanes run with, what is under review and what it would hide, and the steps of the review."""
 
 import hashlib
+from dataclasses import replace
 from datetime import date
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from leaks.queries.signature_page import find as find_signature
 from leaks.queries.suppressions_clock import today
 from leaks.queries.suppressions_offers import largest_report, offers
 from leaks.queries.suppressions_page import suppression_page
+from leaks.queries.suppressions_said import nearly_all_own
 from leaks.queries.suppressions_served import served
 from leaks.review_rules import refusal, tidy
 from leaks.rows.suppressions import Offer, OfSignature, Proposal, SuppressionLists, SuppressionPage, SuppressionRow
@@ -152,7 +154,8 @@ def list_suppressions(request: HttpRequest, slug: str) -> Any:
     auth=Reads(),
 )
 def show_reach(request: HttpRequest, slug: str) -> Any:
-    """What a rule would have hidden over all history. Nothing is written; a rule that cannot be proposed says so in `fault`."""
+    """What a rule would have hidden over all history. Nothing is written; why a rule cannot be proposed stands in `fault`, beside its reach if it
+    has one."""
     project, query = project_for(request, slug), Query(request.GET)
     tool = SuppressionTool(query.word("tool", set(SuppressionTool), SuppressionTool.LSAN))
     rule = tidy(tool, request.GET.get("rule", "")[:LONGEST_RULE])
@@ -160,7 +163,9 @@ def show_reach(request: HttpRequest, slug: str) -> Any:
     if refused is not None and not refused.broad:
         return Reach(fault=refused.why)
     lanes = tuple(filter(None, query.text("lanes", limit=2000).split(",")))
-    return reach_of(project, tool, rule, lanes, asked=query.text("signature", limit=40))
+    found = reach_of(project, tool, rule, lanes, asked=query.text("signature", limit=40))
+    why = refused.why if refused else nearly_all_own(project, tool, rule, found, lanes)
+    return replace(found, fault=found.fault or why)
 
 
 @router.get("/projects/{slug}/signatures/{public_id}/rules", response=_answers(list[Offer]), auth=Reads())

@@ -1,4 +1,4 @@
-"""Drop a log: read one at once, before any set-up. Without a project it gets a scratch project of its own."""
+"""Drop a log: read one at once, before any set-up, or two, to hold one against the other. Without a project they get one of their own."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,6 +6,8 @@ from functools import wraps
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
@@ -39,7 +41,7 @@ def bounded(view: View) -> View:
 @require_http_methods(["GET", "HEAD", "POST"])
 def drop(request: HttpRequest) -> HttpResponse:
     form = DropForm(request.POST or None, request.FILES or None)
-    return _commit(form, "") or _form(request, form)
+    return _committed(form, lambda: _two(form) or _one(form)) or _form(request, form)
 
 
 @bounded
@@ -48,19 +50,34 @@ def drop_into(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for(request, slug)
     require(request, project, MemberRole.TRIAGER)
     form = ProjectDropForm(request.POST or None, request.FILES or None)
-    return _commit(form, slug) or _form(request, form, project)
+    return _committed(form, lambda: _one(form, slug)) or _form(request, form, project)
 
 
-def _commit(form: LogForm, slug: str) -> HttpResponse | None:
-    """The way to the run's page; null while something is missing or wrong."""
+def _committed(form: LogForm, commit: Callable[[], HttpResponse]) -> HttpResponse | None:
+    """The way to the page that answers; null while something is missing or wrong."""
     if not form.is_bound or not form.is_valid():
         return None
     try:
-        receipt = intake.drop(form.logs(), form.values(), slug)
+        return commit()
     except PermanentError as error:
         form.refuse(error)
         return None
+
+
+def _one(form: LogForm, slug: str = "") -> HttpResponse:
+    receipt = intake.drop(form.logs(), form.values(), slug)
     return redirect("outcome", slug or slug_of(receipt.outcome), receipt.outcome)
+
+
+def _two(form: DropForm) -> HttpResponse | None:
+    """Null without a log before the change."""
+    before = form.base_logs()
+    if not before:
+        return None
+    base, head = intake.Dropped(before, form.base_values()), intake.Dropped(form.logs(), form.values())
+    pair = intake.drop_two(base, head)
+    sides = urlencode({"head": pair.head.outcome, "base": pair.base.outcome})
+    return redirect(f"{reverse('compare', args=[pair.project])}?{sides}")
 
 
 def _form(request: HttpRequest, form: LogForm, project: Project | None = None) -> HttpResponse:

@@ -11,8 +11,9 @@ from dashboard import intake
 from leaks.errors import BadSubmission, PermanentError
 
 PASTED = "pasted.log"
+SECOND = ("base_log", "base_text", "base_exit_code")
 # The names of the form's fields for those that the ingest complains about.
-FIELD_OF = {"files": "log", "options": "env"}
+FIELD_OF = {"files": "log", "options": "env", "base_files": "base_log"}
 
 
 class ManyFilesInput(forms.ClearableFileInput):
@@ -65,8 +66,11 @@ class LogForm(forms.Form):
         return given
 
     def logs(self) -> Iterable[UploadedFile]:
-        text = self.cleaned_data["text"]
-        return [*self.cleaned_data["log"], *([_pasted(text)] if text.strip() else [])]
+        return self._logs("log", "text")
+
+    def _logs(self, chosen: str, pasted: str) -> list[UploadedFile]:
+        text = self.cleaned_data.get(pasted) or ""
+        return [*(self.cleaned_data.get(chosen) or ()), *([_pasted(text)] if text.strip() else [])]
 
     def values(self) -> dict[str, Any]:
         """What was said, by the names of a submission. Who drops a log drops that of a run which is over."""
@@ -86,7 +90,16 @@ class LogForm(forms.Form):
 
 
 class DropForm(LogForm):
-    """Before any set-up: which sources are the own ones is known to nobody else."""
+    """Before any set-up: which sources are the own ones is known to nobody else. A second log may be dropped to hold the first against."""
+
+    base_log = ManyFilesField(label="The log before the change", required=False)
+    base_text = forms.CharField(
+        label="…or paste it",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+    )
+    base_exit_code = forms.IntegerField(label="Its exit code", required=False, min_value=-(2**31), max_value=2**32 - 1)
 
     own_roots = forms.CharField(
         label="Own sources",
@@ -98,8 +111,26 @@ class DropForm(LogForm):
     def clean_own_roots(self) -> list[str]:
         return _lines(self.cleaned_data["own_roots"])
 
+    def clean(self) -> dict[str, Any]:
+        given = super().clean()
+        if given.get("base_exit_code") is not None and not self.base_logs() and "base_log" not in self.errors:
+            self.add_error("base_log", "An exit code of the run before the change needs its log as well.")
+        return given
+
     def values(self) -> dict[str, Any]:
         return super().values() | {"own_roots": self.cleaned_data["own_roots"]}
+
+    def base_logs(self) -> list[UploadedFile]:
+        return self._logs("base_log", "base_text")
+
+    def base_values(self) -> dict[str, Any]:
+        """The run before the change ran under the same options. What the CI said was said of the other one."""
+        return self.values() | {"exit_code": self.cleaned_data["base_exit_code"], "conclusion": None}
+
+    @property
+    def asks_for_two(self) -> bool:
+        """Whether the second side stands open: something is in it, or is wrong with it."""
+        return self.is_bound and any(self[name].errors or self[name].value() for name in SECOND)
 
 
 class ProjectDropForm(LogForm):

@@ -20,6 +20,7 @@ urlpatterns = [
     path("p/<slug:slug>/logs/<str:public_id>/", log.log, name="log"),
     path("p/<slug:slug>/logs/<str:public_id>/raw/", log.log_raw, name="log_raw"),
     path("p/<slug:slug>/compare/", compare.compare, name="compare"),
+    path("p/<slug:slug>/compare/<str:base>/<str:head>/progress/", compare.progress, name="compare_progress"),
     path("p/<slug:slug>/drop/", drop.drop_into, name="drop_into"),
     path("drop/", drop.drop, name="drop"),
 ]

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from dashboard.access import may, project_for, role_in
 from dashboard.pages.shell import page
 from dashboard.pages.suppressions_forms import StepForm
-from leaks.ledger_words import SuppressionTool
+from leaks.ledger_words import SuppressionState, SuppressionTool
 from leaks.models import Project, Suppression
 from leaks.queries import suppressions as queries
 from leaks.queries.signature_page import find as find_signature
@@ -39,6 +39,7 @@ def suppression_answer(
     held = roles(request, project)
     shown = {
         "rows": suppression_page(project, one),
+        "decided": one.state != SuppressionState.PROPOSED,
         "form": StepForm(initial={"revision": one.revision}),
         "mine": request.user.pk is not None and one.proposed_by_id == request.user.pk,
         "why_not": why_not_approver(one, request.user) if held["may_approve"] else "",  # type: ignore[arg-type]

@@ -72,6 +72,7 @@ class ProposalForm(Refusable):
     cap_bytes = forms.IntegerField(required=False, label="At most so many bytes in one run")
     signature = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    seen = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)  # stamp of the preview
 
     def __init__(self, project: Project, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)

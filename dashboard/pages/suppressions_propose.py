@@ -1,7 +1,5 @@
 """Proposing a suppression, from a signature or by hand, and editing a proposal. What it would hide is seen before it is sent."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -11,18 +9,15 @@ from dashboard.access import may, project_for, require
 from dashboard.pages.shell import page
 from dashboard.pages.suppressions import found
 from dashboard.pages.suppressions_forms import ProposalForm
+from dashboard.pages.suppressions_preview import LONGEST_RULE, previewed, refuse_unseen
 from dashboard.params import Query
 from leaks import review
 from leaks.errors import BadSubmission, Conflict
 from leaks.ledger_words import SuppressionTool
 from leaks.models import Project, Suppression
-from leaks.queries.reach import reach_of
 from leaks.queries.signature_page import find as find_signature
-from leaks.queries.suppressions_page import asked_about, warnings_of
-from leaks.review_rules import refusal, tidy
+from leaks.queries.suppressions_page import asked_about
 from leaks.words import MemberRole
-
-LONGEST_RULE = 10_000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -34,6 +29,7 @@ def propose(request: HttpRequest, slug: str) -> HttpResponse:
     form = ProposalForm(project, request.POST)
     if form.is_valid() and request.POST.get("do") != "preview":
         try:
+            refuse_unseen(project, form)
             one = review.propose(project, request.user, form.proposal())  # type: ignore[arg-type]  # only members come here
         except (BadSubmission, Conflict) as error:
             form.refuse(error)
@@ -55,6 +51,8 @@ def edit(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
     if form.is_valid() and request.POST.get("do") != "preview":
         try:
             revision = form.cleaned_data["revision"] or 0
+            if revision == one.revision:  # else the review tells what changed
+                refuse_unseen(project, form)
             review.edit(one, request.user, form.proposal(), revision=revision)  # type: ignore[arg-type]  # the review asks for the role
         except (BadSubmission, Conflict) as error:
             form.refuse(error)
@@ -84,25 +82,6 @@ def _answer(
         "asked": asked_about(project, signature),
         "one": one,
         "may_propose": may(request, project, MemberRole.TRIAGER),
-        **_preview(project, form, public_id),
+        **previewed(project, form),
     }
     return page(request, "pages/suppression_propose.html", project, "suppressions", status, **shown)
-
-
-def _preview(project: Project, form: ProposalForm, asked: str) -> dict[str, Any]:
-    """What the rule in the form would hide, also where it is refused: that is when it must be seen."""
-    tool, typed = str(form["tool"].value() or ""), str(form["rule"].value() or "")
-    if tool not in set(SuppressionTool) or not typed.strip():
-        return {}
-    rule = tidy(SuppressionTool(tool), typed.strip()[:LONGEST_RULE])
-    refused = refusal(SuppressionTool(tool), rule)
-    if refused is not None and not refused.broad:
-        return {"refused": refused.why}
-    names = [name for name in form["lanes"].value() or () if (name, name) in form.fields["lanes"].choices]  # type: ignore[attr-defined]
-    reach = reach_of(project, tool, rule, names, asked=asked)
-    return {
-        "reach": reach,
-        "warnings": warnings_of(project, tool, rule),
-        "refused": refused.why if refused else "",
-        "previewed": rule,
-    }

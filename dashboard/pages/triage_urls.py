@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from dashboard.pages import journal, key_rules, merges, triage
+from dashboard.pages import drafts, journal, key_rules, merges, triage
 
 urlpatterns = [
     path("p/<slug:slug>/signatures/<str:public_id>/owner/", triage.set_owner, name="owner"),
+    path("p/<slug:slug>/signatures/<str:public_id>/drafts/", drafts.drafts, name="drafts"),
     path("p/<slug:slug>/signatures/<str:public_id>/issue/", triage.set_issue, name="issue"),
     path("p/<slug:slug>/signatures/<str:public_id>/merge/", merges.merge, name="merge"),
     path("p/<slug:slug>/signatures/<str:public_id>/split/", merges.split, name="split"),

@@ -94,6 +94,36 @@ def test_a_base_is_proved_and_never_of_a_fork_or_of_the_future(ask) -> None:
     assert ask(4, merge_base=sha(2))["base"]["sha"] == sha(1)
 
 
+HIDING = log_text(hidden=64).replace("leak_me", "Pool::get")  # the rule matches a frame of LEAKY
+
+
+def test_what_the_base_hid_is_not_new_because_the_head_shows_it(ask) -> None:
+    """The change took the suppression away, or ran without it."""
+    submit(1, HIDING)
+    submit(2, log_text((LEAKY, 64)), branch="fix", exit_code=1)
+    answer = ask(2)
+    assert (answer["result"], answer["new"], answer["failing"]) == ("not_comparable", [], 0)
+    assert answer["sentence"].startswith("The base could not have shown what the head found: it hid it")
+    (one,) = answer["unknown"]
+    assert one["why"] == "Found at the head; the base hid it: a suppression that its log says was used matches it."
+    assert (one["amount"]["bytes"], one["page"]) == (64, f"http://testserver/p/engine/signatures/{one['id']}/")
+
+
+def test_beside_what_the_base_hid_the_rest_is_new_all_the_same(ask) -> None:
+    submit(1, HIDING)
+    submit(2, log_text((LEAKY, 64), (OTHER, 8)), branch="fix", exit_code=1)
+    answer = ask(2)
+    assert (answer["result"], answer["failing"], answer["more_unknown"]) == ("new", 1, 0)
+    assert [[one["amount"]["bytes"] for one in answer[word]] for word in ("new", "unknown")] == [[8], [64]]
+
+
+def test_a_rule_that_matches_something_else_hides_nothing_here(ask) -> None:
+    submit(1, log_text(hidden=64))
+    submit(2, log_text((LEAKY, 64)), branch="fix", exit_code=1)
+    answer = ask(2)
+    assert (answer["result"], answer["failing"], answer["unknown"]) == ("new", 1, [])
+
+
 @pytest.mark.parametrize(
     ("base", "head", "query", "sentence"),
     [

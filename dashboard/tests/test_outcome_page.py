@@ -1,5 +1,7 @@
 """The page of a run: verdict and reason, witnesses, own share, records, logs with their progress, and who said what."""
 
+from datetime import timedelta
+
 import pytest
 import time_machine
 from django.urls import reverse
@@ -253,6 +255,39 @@ def test_strangers_and_unknown_ids_get_404(client, played):
 def test_a_run_of_another_project_is_not_found(client, played):
     cast.make_project("other", public=True)
     assert client.get(address(played.red, slug="other")).status_code == 404
+
+
+def expect_canary(played, **dates):
+    dates = {"valid_from": played.red.happened_at, **dates}
+    models.LaneExpectation.objects.filter(lane=played.red.lane).delete()
+    models.LaneExpectation.objects.create(lane=played.red.lane, canary=played.other.public_id, **dates)
+
+
+def canaries(played):
+    return [row.public_id for row in rows(played).found if row.canary]
+
+
+def test_the_canary_of_the_lane_is_marked_among_what_was_found(client, played):
+    assert canaries(played) == []
+    expect_canary(played)
+    assert canaries(played) == [played.other.public_id]
+    text = page(client, played.red)
+    assert text.count(">canary</span> planted and found, as expected: no finding") == 1
+    assert "no finding by itself" not in text
+
+
+def test_a_canary_that_was_expected_at_another_time_is_a_finding_like_any_other(played):
+    expect_canary(played, valid_from=played.red.happened_at + timedelta(minutes=1))
+    assert canaries(played) == []
+    expect_canary(played, valid_from=played.red.happened_at - timedelta(days=2), valid_to=played.red.happened_at)
+    assert canaries(played) == []
+
+
+def test_a_canary_that_the_run_itself_named_is_marked_too(played):
+    part = models.Part.objects.filter(outcome=played.red)[0]
+    fields = {"canary": played.other.public_id}
+    models.Claim.objects.create(part=part, source="upload", content_hash="named", fields=fields)
+    assert canaries(played) == [played.other.public_id]
 
 
 @pytest.mark.parametrize("query", ["", "?reports=1"])

@@ -178,6 +178,31 @@ def test_what_was_seen_before_is_not_new(played):
     assert rows(played).new == ()
 
 
+@pytest.mark.parametrize("place", [{"branch": ""}, {"branch": "feature"}, {"branch": "main", "pull_request": 7}])
+def test_what_the_branch_never_showed_is_not_new_in_its_commits(played, place):
+    """A run of somebody's own machine, of another branch, or of a pull request from a branch of that name."""
+    at = cast.NOW - timedelta(minutes=5)
+    local = cast.make_outcome(played.lane, cast.make_commit(played.project, "local", at), at, Verdict.FINDINGS)
+    models.Run.objects.filter(pk=local.run_id).update(**{"pull_request": None, **place})
+    theirs = cast.make_signature(local, "engine::Theirs", 1, 2)
+    found = rows(played)
+    assert theirs.public_id not in [new.public_id for new in found.new]
+    assert [new.public_id for new in found.new] == [played.signature.public_id]
+
+
+def test_a_run_without_a_branch_is_not_the_last_that_proved_the_branch(played):
+    """The commit may be one of the branch; what was compiled on somebody's machine need not be."""
+    own = models.Lane.objects.create(project=played.project, name="local")
+    local = cast.make_outcome(own, played.cancelled.run.commit, cast.NOW, Verdict.CLEAN)
+    models.Run.objects.filter(pk=local.run_id).update(branch="")
+    assert rows(played).since_sha == cast.sha_of("red")
+
+
+def test_where_no_lane_names_the_branch_what_is_new_is_new_anywhere(played):
+    models.Run.objects.update(branch="")
+    assert [new.public_id for new in rows(played).new] == [played.signature.public_id]
+
+
 def test_what_was_merged_is_not_new(played):
     other = cast.make_signature(played.red, "engine::Other", 1, 2)
     models.Signature.objects.filter(pk=played.signature.pk).update(merged_into=other)

@@ -13,8 +13,8 @@ from leaks.queries import sarif as queries
 from leaks.queries.sarif import sarif_results
 from leaks.rows.journal import JournalHead
 from leaks.rows.sarif import SarifResult
-from leaks.tests.ledger import settle
-from leaks.tests.reviewing import WIDER, in_days, make_reviewed
+from leaks.tests.ledger import LEAKY, log_text, settle, submit
+from leaks.tests.reviewing import RULE, WIDER, in_days, make_reviewed
 
 # --- The format ------------------------------------------------------------------------------------------------------
 
@@ -221,6 +221,30 @@ def test_a_suppression_has_the_status_of_its_review(client, made):
 def test_what_a_wide_rule_hides_besides_is_told_of_too(client, made):
     made.approved(rule=WIDER)
     assert statuses(told(client)[1][made.vocab.public_id]) == ["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"rule": "leak:nothing_like_it"}, "it hides nothing"),
+        ({"lanes": ("soak",)}, "it is for another lane"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_a_rule_that_does_not_surely_hide_all_of_it_silences_no_alert_and_is_named_beside_it(client, made, asked, why):
+    made.approved(**asked)
+    found = told(client)[1][made.pool.public_id]
+    assert statuses(found) == [], why
+    assert [one["properties"]["rule"] for one in found["properties"]["otherSuppressions"]] == [asked.get("rule", RULE)]
+
+
+def test_a_rule_that_hides_one_leak_of_a_signature_and_leaves_another_silences_no_alert(client, made):
+    made.approved(rule=f"leak:^{LEAKY[0]}$")
+    assert statuses(told(client)[1][made.pool.public_id]) == ["accepted"]
+    submit(4, log_text((("engine::Pool::get(int)", *LEAKY[1:]), 64)), exit_code=1, conclusion="failure")
+    settle()
+    assert models.Signature.objects.count() == 2  # an overload is no other bug
+    assert statuses(told(client)[1][made.pool.public_id]) == []
 
 
 def test_a_rule_past_its_last_day_silences_nothing(client, made):

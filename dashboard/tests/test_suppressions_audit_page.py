@@ -79,7 +79,7 @@ def test_a_rejection_is_kept_with_its_reason(client, made):
 def test_nothing_yet(client, made):
     text = page(client)
     assert "Nothing is silenced by an approved rule." in text
-    assert "No log names a rule that is linked into a program." in text
+    assert "No log proves that a rule is linked into a program." in text
     assert "No run of this window printed that a suppression hid anything." in text
     assert "None yet." in text
 

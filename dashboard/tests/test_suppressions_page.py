@@ -145,17 +145,17 @@ def test_an_edit_is_told_to_who_read_it_before(client, made):
     one = made.propose()
     client.force_login(made.people["tom"])
     assert RULE in get(client, "suppression_edit", one.public_id)
-    changed = proposal(made, rule="leak:Vocab::load", revision=1)
+    changed = proposal(made, rule="leak:Vocab", signature=made.vocab.public_id, revision=1)
     assert client.post(address("suppression_edit", one.public_id), changed).status_code == 302
     late = client.post(address("suppression_edit", one.public_id), {**changed, "reason": "Mine."})
     assert late.status_code == 409
-    assert f"rule from “{RULE}” to “leak:Vocab::load”" in text_of(late)
+    assert f"rule from “{RULE}” to “leak:Vocab”" in text_of(late)
 
 
 def test_valgrind_takes_a_block_as_a_browser_sends_it(client, made):
     client.force_login(made.people["tom"])
     block = "{\r\n   the pool\r\n   Memcheck:Leak\r\n   ...\r\n   fun:pool_get\r\n}\r\n"
-    answer = client.post(address("suppression_propose"), proposal(made, tool="valgrind", rule=block))
+    answer = client.post(address("suppression_propose"), proposal(made, tool="valgrind", rule=block, signature=""))
     assert answer.status_code == 302
     assert models.Suppression.objects.get().rule == "{\n   the pool\n   Memcheck:Leak\n   ...\n   fun:pool_get\n}"
 

@@ -15,6 +15,7 @@ from leaks.ingest import job_names, owed, part_names
 from leaks.ingest.commits import commit_row, date_commit, place_on_branch
 from leaks.ingest.pushed import take_commits
 from leaks.ingest.receive import receive
+from leaks.ingest.runs import moved_by
 from leaks.models import LaneOutcome, Project, Run, RunClaim
 from leaks.providers.job_names import place
 from leaks.rows.claims import JSON
@@ -46,6 +47,8 @@ def _take_job(project: Project, claim: EventClaim) -> None:
     job_names.note(project, claim, found)
     if found is not None:
         receive(_submission(project, run, claim, part_names.settle(run, claim.job, found, lanes)))
+    else:
+        marks.mark(moved_by(claim.started_at, run.pk))
 
 
 def _submission(project: Project, run: Run, claim: EventClaim, at: JobPlace) -> Submission:

@@ -17,7 +17,7 @@ from leaks.errors import UnknownProject
 from leaks.ingest.ids import public_id
 from leaks.ingest.logs import StoredFile, log_rows
 from leaks.ingest.rule_files import rule_hashes, use_rules
-from leaks.ingest.runs import part_row
+from leaks.ingest.runs import moved_by, part_row
 from leaks.ingest.silence import sign_of_life
 from leaks.ingest.validation import check_files, checked
 from leaks.models import Claim, Part, Project
@@ -72,7 +72,8 @@ def _write(project: Project, given: Submission, files: list[StoredFile]) -> Rece
     new_rules = use_rules(part.outcome, given.rules)
     if sign_of_life(part, given) or new_claim or new_rules or not all(log.duplicate for log in logs):
         # A claim alone can change the verdict, so a worker judges the outcome anew also where no log came.
-        marks.mark([marks.outcome(part.outcome_id)])
+        moved = moved_by(given.started_at, part.outcome.run_id, [part.outcome_id]) if new_claim else []
+        marks.mark([marks.outcome(part.outcome_id), *moved])
     return Receipt(part.outcome.public_id, new_claim, logs)
 
 

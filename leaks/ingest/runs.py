@@ -1,5 +1,6 @@
 """The run, lane, outcome and part a submission speaks about. Called inside the caller's transaction."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import TypeVar
 
@@ -83,6 +84,16 @@ def _completed(run: Run, given: Submission) -> Run:
     if "jobs_seen" in changes:
         owed.reconcile(run)
     return run
+
+
+def moved_by(started_at: datetime | None, run_id: int, judged: Collection[int] = ()) -> list[marks.Place]:
+    """What else a statement touches that says when the run began: attempts stand in the order of their runs' starts, so that the other
+    lanes of the run are folded anew. `judged` are folded anyway; a later start than is known moves nothing.
+    """
+    if started_at is None:
+        return []
+    others = LaneOutcome.objects.filter(run=run_id, run__started_at=started_at).exclude(pk__in=judged)
+    return [marks.commit_lane(*place) for place in others.values_list("run__commit_id", "lane_id")]
 
 
 def _lane(project: Project, name: str) -> Lane:

@@ -14,6 +14,8 @@ from leaks.models import Project
 SCRATCH_LIVES = timedelta(days=7)
 # What a dropped log is filed under when nobody says where it comes from. Git's own name for "no commit".
 NO_COMMIT = "0" * 40
+# Of two dropped logs the later: a comparison asks for two commits, the one before the change the parent of the other.
+CHANGED = "1" * 40
 LANE = "dropped"
 
 

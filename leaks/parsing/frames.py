@@ -5,6 +5,8 @@ A frame is split from the right, because a function's name holds anything and a 
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from leaks.evidence import Frame
@@ -15,6 +17,7 @@ WITHOUT_ADDRESS = re.compile(r"\s+#(\d{1,4}) +(\S.*)$")
 
 BUILD_ID = re.compile(r"\s*\(BuildId: ([0-9a-fA-F]+)\)$")
 IN_MODULE = re.compile(r"(.*?)(?::(?:x86_64h?|i386|armv7\w?|arm64\w?))?\+(0x[0-9a-fA-F]+)")
+BLANK = re.compile(r"(?<=\S) (?=\S)")
 LINE = re.compile(r":(\d+|\?)(?::(\d+))?$")
 DISCRIMINATOR = re.compile(r" \(discriminator \d{1,9}\)$")
 # Of a drive in the name of a lambda ("`lambda at C:\\x.cpp:3:4'::run C:\\y.h") and one in front of the file the last is the file's.
@@ -22,8 +25,18 @@ DRIVE = re.compile(r".*(?:^|\s)(?=[A-Za-z]:[\\/])")
 AFTER_PARAMETERS = re.compile(r"(?: (?:const|volatile|noexcept|&&?|\[clone [^\]]{1,80}\]))* (?=\S)")
 SOURCE_ALONE = re.compile(r"\S*\.(?:o|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inc|tcc|cu|cuh|m|mm|rs|go|swift|s|S|asm|f90)")
 SOURCE = re.compile(rf"(?:/.*|{SOURCE_ALONE.pattern})")
-# A bracket with a slash behind it closes in a path.
-LAST_BRACKET = re.compile(r".*[)>\]}](?![/\\])")
+# A bracket that closes in a path has more of it behind.
+LAST_BRACKET = re.compile(r".*[)>\]}](?![/\\.+\w-])")
+# A name up to the blank behind it: from its beginning, or from the last bracket in it. Some names begin with other words.
+TO_BLANK = re.compile(r"(?![\w:]*operator )[\w$.:~@]* ")
+OPENERS = re.compile(
+    r"(?:void|bool|char|int|unsigned|signed|short|long|float|double|auto|const|static|decltype|virtual|vtable|VTT|typeinfo|construction|guard"
+    r"|reference|covariant|transaction|initializer|global|closure|thunk|partial|specialized|generic|merged|outlined|protocol|implicit|lazy"
+    r"|type|value|property|default|associated|enum|function|block|dispatch|key|\w+ at) "
+)
+OF_C = re.compile(r"\.(?:c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inc|ipp|tcc|cu|cuh|s|S|asm)$")
+BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
+MOST_SPLITS = 64
 NAMELESS = frozenset({"", "??", "<null>", "<unknown>", "(unknown)", "<compiler-generated>"})
 FUCHSIA_MODULE = re.compile(r" <([^<>]+|<application>)>\+(0x[0-9a-f]+)$")
 
@@ -103,23 +116,84 @@ def _located(body: str) -> tuple[str | None, str | None, int | None, int | None]
         function, file = _with_bare_file(body)
         return _name(function), file, None, None
     head = body[: match.start()]
-    start = _path_start(head)
+    start = _split(head).at
     line, column = int(match[1].replace("?", "0")), int(match[2] or 0)
     return _name(head[:start]), _name(head[start:].strip()), line or None, column or None
 
 
-def _path_start(head: str) -> int:
-    """Where the path begins in "FUNCTION PATH". A path with blanks must begin with a slash or a drive."""
+class Split(NamedTuple):
+    """Where the path begins in "FUNCTION PATH", and whether it can begin nowhere else."""
+
+    at: int
+    is_sure: bool = True
+
+
+def _split(head: str) -> Split:
+    """A relative path with blanks is known by where the name must end."""
     drive = DRIVE.match(head)
     if drive:
-        return drive.end()
-    brackets = LAST_BRACKET.match(head)
-    end_of_name = brackets.end() if brackets else 0
-    after = AFTER_PARAMETERS.match(head, end_of_name) if head[:end_of_name].endswith(")") else None
+        return Split(drive.end())
+    if (slash := _absolute(head)) >= 0:
+        return Split(slash + 1)
+    end = _end_of_brackets(head)
+    after = AFTER_PARAMETERS.match(head, end) if head[:end].endswith(")") else None
     if after:
-        return after.end()
-    slash = head.find(" /", end_of_name)
-    return (slash if slash >= 0 else head.rfind(" ")) + 1
+        return Split(after.end(), "<" in head[:end] or not _begins_with_name(head[:end]))
+    name = TO_BLANK.match(head, end) if end or not OPENERS.match(head) else None
+    if name and name.end():
+        return Split(name.end(), OF_C.search(head) is not None or " " not in head[name.end() :])
+    return Split(head.rfind(" ") + 1, head.count(" ") <= 1)
+
+
+def _begins_with_name(head: str) -> bool:
+    """Only what has template arguments has a type in front."""
+    name = TO_BLANK.match(head)
+    return name is not None and not OPENERS.match(head)
+
+
+def _absolute(head: str) -> int:
+    """The blank in front of an absolute path. In the brackets of a name others stand."""
+    at = head.find(" /")
+    for _ in range(MOST_SPLITS):
+        if at < 0 or _is_balanced(head[:at]):
+            return at
+        at = head.find(" /", at + 1)
+    return -1
+
+
+def _is_balanced(text: str) -> bool:
+    return all(text.count(opening) == text.count(closing) for opening, closing in BRACKETS)
+
+
+def _end_of_brackets(head: str) -> int:
+    """Behind the last bracket of the name; 0 if it has none. One behind a blank is of the path ("src/a (copy) 2.cpp"), or says what was made
+    of the function."""
+    end = len(head)
+    for _ in range(4):
+        match = LAST_BRACKET.match(head, 0, end)
+        if match is None:
+            return 0
+        opening = _opening(head[: match.end()]) if head[match.end() - 1] == ")" else 0
+        if opening < 2 or head[opening - 1] != " " or head[opening - 2] in ")>]}":
+            return match.end()
+        end = opening
+    return 0
+
+
+@lru_cache(maxsize=1 << 14)
+def other_splits(function: str, file: str) -> tuple[tuple[str, str], ...]:
+    """How a frame that was read as this function and this file may be read too."""
+    if " " not in file and (" " not in function or file.startswith("/")):
+        return ()
+    head = f"{function} {file}"
+    split = _split(head)
+    if split.is_sure:
+        places = [split.at - 1]
+    else:
+        places = [
+            match.start() for match in islice(BLANK.finditer(head), MOST_SPLITS) if _is_balanced(head[: match.start()])
+        ]
+    return tuple((head[:at], head[at + 1 :]) for at in places if at != len(function))
 
 
 def _with_bare_file(body: str) -> tuple[str, str | None]:

@@ -10,8 +10,8 @@ from django.db.models import Case, Count, IntegerField, Q, QuerySet, Subquery, V
 
 from leaks.folding import fold_attempts
 from leaks.models import Commit, LaneOutcome, Project
+from leaks.queries.attempts import attempt_of
 from leaks.queries.refs import REF_NEEDS
-from leaks.rows.folding import Attempt
 from leaks.words import Reason, Verdict
 
 SHORTEST_SHA = 7
@@ -103,13 +103,7 @@ def by_lane(runs: Iterable[LaneOutcome]) -> list[LaneOutcome]:
 def deciding(runs: Sequence[LaneOutcome]) -> LaneOutcome:
     """The attempt that decides, in the order of the pages of commits."""
     by_id = {one.public_id: one for one in runs}
-    return by_id[fold_attempts(map(_attempt, runs)).decided_by or next(iter(by_id))]
-
-
-def _attempt(one: LaneOutcome) -> Attempt:
-    reason = Reason(one.reason) if one.reason else None
-    run = one.run
-    return Attempt(one.public_id, Verdict(one.verdict), reason, run.started_at, run.external_id, run.attempt)
+    return by_id[fold_attempts(map(attempt_of, runs)).decided_by or next(iter(by_id))]
 
 
 def _without_runs(project: Project, named: str, commits: Sequence[Commit]) -> Chosen | None:

@@ -7,18 +7,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F, Q
 
 from leaks import folding
 from leaks.models import Commit, LaneExpectation, LaneOutcome, Project
+from leaks.queries.attempts import attempt_of
 from leaks.queries.explain import flag_rows, sentence_of
 from leaks.queries.refs import PROVEN, REF_NEEDS, optional_ref, outcome_ref
 from leaks.queries.witnesses import tests_of
-from leaks.rows.folding import Attempt, Folded
+from leaks.rows.folding import Folded
 from leaks.rows.leak_pages import Amount
 from leaks.rows.run_pages import AttemptRow, CommitPage, LaneFold, OutcomeRef, ParentRef
-from leaks.words import Flag, Reason, Verdict
+from leaks.words import Flag
 
 ATTEMPT_LIMIT = 300
 SHORTEST_SHA = 7
@@ -45,7 +47,8 @@ def commit_page(project: Project, commit: Commit) -> CommitPage:
     outcomes = _outcomes(commit)
     branches = tuple(sorted(place.branch for place in commit.places.all()))
     owed = _owed(project, branches, commit.ordered_at)
-    lanes = {name: folding.fold_attempts(_attempts(found)) for name, found in outcomes.items()}
+    counted = {name: [one for one in found if one.withdrawn_at is None] for name, found in outcomes.items()}
+    lanes = {name: folding.fold_attempts(map(attempt_of, found)) for name, found in counted.items()}
     lanes |= {name: folding.ABSENT for name in owed if name not in lanes}
     folded = folding.fold_lanes(lanes, owed)
     linked = _Linked.to([one for found in outcomes.values() for one in found])
@@ -70,22 +73,11 @@ def _outcomes(commit: Commit) -> dict[str, list[LaneOutcome]]:
     ordered = outcomes.order_by("lane__name", F("run__started_at").desc(nulls_last=True), "-run__attempt", "-pk")
     for outcome in ordered[:ATTEMPT_LIMIT]:
         found[outcome.lane.name].append(outcome)
-    return found
+    return {name: sorted(some, key=_in_time, reverse=True) for name, some in found.items()}
 
 
-def _attempts(outcomes: Sequence[LaneOutcome]) -> list[Attempt]:
-    return [
-        Attempt(
-            key=one.public_id,
-            verdict=Verdict(one.verdict),
-            reason=Reason(one.reason) if one.reason else None,
-            run_start=one.run.started_at,
-            run_id=one.run.external_id,
-            attempt=one.run.attempt,
-        )
-        for one in outcomes
-        if one.withdrawn_at is None
-    ]
+def _in_time(outcome: LaneOutcome) -> Any:
+    return folding.in_time(attempt_of(outcome))
 
 
 def _owed(project: Project, branches: Sequence[str], at: datetime | None) -> tuple[str, ...]:

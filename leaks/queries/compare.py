@@ -14,7 +14,7 @@ from leaks.queries.control import ancestors_of, controls_of
 from leaks.queries.lane_answers import Held, lane_answers, no_control, places
 from leaks.queries.pull_page import known_pulls
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref
-from leaks.queries.sides import pair_of, seen_in
+from leaks.queries.sides import Seen, pair_of, seen_in
 from leaks.rows.compare_pages import ChangeGroup, ComparePage
 from leaks.rows.comparison import Compared
 from leaks.rows.run_pages import OutcomeRef
@@ -83,6 +83,8 @@ def _same_lane(one: Chosen, other: Chosen) -> Chosen:
 
 def _compared(base: LaneOutcome, head: LaneOutcome, *, by_itself: bool, control: str = "") -> ComparePage:
     seen = seen_in([base, head])
+    if seen.unread:
+        return _unread(base, head, seen, by_itself=by_itself, control=control)
     pair = pair_of(base, head, seen)
     result = comparison.compare(*pair)
     refused = result.result is Comparison.NOT_COMPARABLE and not result.changes
@@ -103,6 +105,22 @@ def _compared(base: LaneOutcome, head: LaneOutcome, *, by_itself: bool, control:
         differences=result.differences,
         hidden=result.hidden,
         counts=counted(result.changes),
+    )
+
+
+def _unread(base: LaneOutcome, head: LaneOutcome, seen: Seen, *, by_itself: bool, control: str) -> ComparePage:
+    """What half a log shows says nothing of what the rest of it will."""
+    sides = [word for word, one in (("base", base), ("head", head)) if one.pk in seen.unread]
+    return ComparePage(
+        choices=(),
+        base=shown_side(base, seen),
+        head=shown_side(head, seen),
+        by_itself=by_itself,
+        result=Comparison.NOT_COMPARABLE.value,
+        answer="Whether the head introduces anything is not known yet.",
+        sentence=f"The log of the {' and that of the '.join(sides)} {'is' if len(sides) == 1 else 'are'} still to be read.",
+        control=control,
+        busy=True,
     )
 
 

@@ -1,12 +1,13 @@
 """What was found in one outcome: its signatures, the places of its own records, and its single reports."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
-from django.db.models import Case, Count, F, Min, QuerySet, TextField, Value, When
+from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, TextField, Value, When
 
-from leaks.models import Frame, LaneOutcome, Project, Report, Sighting
+from leaks.models import Frame, LaneExpectation, LaneOutcome, Project, Report, Sighting
 from leaks.parsing.names import qualified
 from leaks.queries.refs import SUMS, amount
 from leaks.queries.signatures import place_of
@@ -26,8 +27,8 @@ DETAILS = (
 )
 
 
-def signatures_in(outcome: LaneOutcome, page: int) -> tuple[tuple[FoundRow, ...], int]:
-    """One page of the signatures, own ones and large ones first, and how many there are."""
+def signatures_in(outcome: LaneOutcome, page: int, named: Collection[str] = ()) -> tuple[tuple[FoundRow, ...], int]:
+    """One page of the signatures, own ones and large ones first, and how many there are. `named`: canaries that the run itself named."""
     sums = Sighting.objects.filter(outcome=outcome).values("key__signature_id").annotate(**SUMS)
     order = (
         F("key__signature__own").desc(),
@@ -39,7 +40,8 @@ def signatures_in(outcome: LaneOutcome, page: int) -> tuple[tuple[FoundRow, ...]
     shown = list(ordered[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH])
     count = len(shown) if page == 1 and len(shown) < PAGE_LENGTH else ordered.count()
     details = _details(outcome, [row["key__signature_id"] for row in shown])
-    return tuple(_found_row(details[row["key__signature_id"]], row) for row in shown), count
+    rows = (_found_row(details[row["key__signature_id"]], row) for row in shown)
+    return tuple(replace(row, canary=row.canary or row.public_id in named) for row in rows), count
 
 
 def _details(outcome: LaneOutcome, signatures: list[int]) -> dict[int, list[Mapping[str, Any]]]:
@@ -47,10 +49,24 @@ def _details(outcome: LaneOutcome, signatures: list[int]) -> dict[int, list[Mapp
     found: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     sightings = Sighting.objects.filter(outcome=outcome, key__signature_id__in=signatures)
     # Grouped: a signature may have as many sightings as the log has stacks that lead to it.
-    rows = sightings.values(*DETAILS).annotate(line=Min("first_line")).order_by("log_id", "line")
+    rows = (
+        sightings.annotate(planted=_planted(outcome))
+        .values(*DETAILS, "planted")
+        .annotate(line=Min("first_line"))
+        .order_by("log_id", "line")
+    )
     for row in rows:
         found[row["key__signature_id"]].append(row)
     return found
+
+
+def _planted(outcome: LaneOutcome) -> Exists:
+    """Whether the lane was expected to find it at the time: its canary."""
+    at = outcome.happened_at
+    held = LaneExpectation.objects.filter(
+        Q(valid_to=None) | Q(valid_to__gt=at), lane=outcome.lane_id, valid_from__lte=at
+    )
+    return Exists(held.filter(canary=OuterRef("key__signature__public_id")))
 
 
 def _found_row(details: list[Mapping[str, Any]], sums: Mapping[str, Any]) -> FoundRow:
@@ -65,6 +81,7 @@ def _found_row(details: list[Mapping[str, Any]], sums: Mapping[str, Any]) -> Fou
         amount=amount(sums),
         log=first["log__public_id"],
         line=first["line"],
+        canary=first["planted"],
     )
 
 

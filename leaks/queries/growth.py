@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import OuterRef, Subquery, Sum
 
 from leaks import comparison
+from leaks.grounds_words import flat
 from leaks.growth import grow, workload_of
 from leaks.growth_words import headline, how_to_measure, not_measured, steady_sentence, why_flat
 from leaks.merging import NamedFacts, merge_named
@@ -16,6 +17,7 @@ from leaks.queries.refs import PROVEN
 from leaks.queries.sides import Seen, judgement_of, seen_in, side_of
 from leaks.rows.comparison import Side
 from leaks.rows.facts import LogFacts
+from leaks.rows.grounds import Draft
 from leaks.rows.growth import Grown, GrowthLine, GrowthPage, GrowthPoint, Point, Steady
 from leaks.store_facts import facts_from_json
 from leaks.words import Growth, Verdict
@@ -73,6 +75,17 @@ def growth_line(one: Signature) -> GrowthLine:
     return GrowthLine(grown.growth.value, headline(grown))
 
 
+def growth_draft(one: Signature) -> Draft | None:
+    """What is flat over the work, as grounds for a decision; two queries."""
+    runs = _runs(one)
+    grown, points = _grown(one, runs)
+    return flat(grown, _steady(runs), _cited(points))
+
+
+def _cited(points: Iterable[GrowthPoint]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(point.outcome for point in points))[:CITED]
+
+
 def growth_page(one: Signature) -> GrowthPage:
     """Everything measured of its growth; three queries, over the latest runs of the lanes that saw it."""
     runs = _runs(one)
@@ -91,7 +104,7 @@ def growth_page(one: Signature) -> GrowthPage:
         steady=steady,
         steady_words=steady_sentence(steady) if steady else "",
         reason=reason,
-        evidence=tuple(dict.fromkeys(point.outcome for point in points))[:CITED] if reason else (),
+        evidence=_cited(points) if reason else (),
         not_measured=not_measured(grown.fit) if reason and grown.fit else "",
         is_leak=one.family == LEAK,
         cut=len(runs) == RUNS,

@@ -9,12 +9,14 @@ LATEST = 50
 
 
 def journal_of(project: Project, kind: str, subject: str) -> tuple[JournalRow, ...]:
-    """The latest decisions, newest first."""
+    """The latest decisions, newest first. An undoing is younger than what it undid, and of the same subject: it is among them too."""
     decisions = Decision.objects.filter(project=project, subject_kind=kind, subject=subject)
-    return tuple(_row(one) for one in decisions.select_related("person", "token").order_by("-sequence")[:LATEST])
+    latest = list(decisions.select_related("person", "token").order_by("-sequence")[:LATEST])
+    undone = trail.undone_by(latest)
+    return tuple(_row(one, undone.get(one.sequence)) for one in latest)
 
 
-def _row(one: Decision) -> JournalRow:
+def _row(one: Decision, undoing: Decision | None) -> JournalRow:
     return JournalRow(
         sequence=one.sequence,
         at=one.at,
@@ -24,4 +26,6 @@ def _row(one: Decision) -> JournalRow:
         not_measured=one.not_measured,
         details=said_of(one.details),
         evidence=tuple(short(item) for item in one.evidence),
+        undoable=undoing is None and trail.has_way_back(one),
+        undone=undoing.sequence if undoing else None,
     )

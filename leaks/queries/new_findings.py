@@ -1,5 +1,6 @@
 """Is there anything that the base does not have? Finds a run and the base to hold it against; `leaks.comparison` judges."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,10 +11,10 @@ from leaks.models import LaneOutcome, Log, Project, StaleMark
 from leaks.queries import commits
 from leaks.queries.ancestors import ancestors
 from leaks.queries.refs import PROVEN, REF_NEEDS, outcome_ref
-from leaks.queries.sides import SeenSignature, seen_in, side_of
-from leaks.rows.comparison import SignatureChange
+from leaks.queries.sides import SeenSignature, pair_of, seen_in
+from leaks.rows.comparison import Compared, SignatureChange
 from leaks.rows.leak_pages import Amount
-from leaks.rows.new_findings import NewFindings, NewSignature
+from leaks.rows.new_findings import NewFindings, NewSignature, UnknownSignature
 from leaks.words import Change, Comparison, LogState, SignatureState
 
 ACCEPTED = frozenset({SignatureState.INTENDED, SignatureState.THIRD_PARTY})
@@ -115,11 +116,20 @@ def _no_base(asked: Asked, head: LaneOutcome) -> str:
 
 def _compared(head: LaneOutcome, base: Base, against: LaneOutcome) -> NewFindings:
     seen = seen_in([against, head])
-    result = comparison.compare(side_of(against, seen), side_of(head, seen))
-    answer = NewFindings("not_comparable", result.sentence, outcome_ref(head), outcome_ref(against), base.chosen_by)
+    result = comparison.compare(*pair_of(against, head, seen))
+    by_id = {one.public_id: one for one in seen.signatures.values()}
+    unknown = _unknown(result, by_id)
+    answer = NewFindings(
+        result="not_comparable",
+        sentence=result.sentence,
+        head=outcome_ref(head),
+        base=outcome_ref(against),
+        chosen_by=base.chosen_by,
+        unknown=tuple(unknown[:LISTED]),
+        more_unknown=max(0, len(unknown) - LISTED),
+    )
     if result.result is Comparison.NOT_COMPARABLE:
         return answer
-    by_id = {one.public_id: one for one in seen.signatures.values()}
     canary = _canary(head)
     introduced = [change for change in result.changes if change.change is Change.INTRODUCED]
     new = [_new(change, by_id[change.signature], canary) for change in introduced]
@@ -133,14 +143,37 @@ def _canary(head: LaneOutcome) -> str:
     return expected.canary if expected else ""
 
 
-def _new(change: SignatureChange, one: SeenSignature, canary: str) -> NewSignature:
+def _unknown(result: Compared, by_id: Mapping[str, SeenSignature]) -> list[UnknownSignature]:
+    """What the head shows and the base hid, or ended too early to show: the head need not have brought it in."""
+    changes = [one for one in result.changes if one.change is Change.UNKNOWN and one.base is None]
+    rows = [_not_told(change, by_id[change.signature]) for change in changes]
+    return sorted(rows, key=lambda one: (not one.own, -(one.amount.bytes or 0), one.public_id))
+
+
+def _not_told(change: SignatureChange, one: SeenSignature) -> UnknownSignature:
+    return UnknownSignature(
+        public_id=one.public_id,
+        title=one.title,
+        kind=one.kind,
+        own=one.own,
+        state=one.state,
+        amount=_amount(change),
+        why=change.sentence,
+    )
+
+
+def _amount(change: SignatureChange) -> Amount:
     shown = change.head
+    return Amount(shown.bytes, shown.objects, shown.count) if shown else Amount(None, None, 0)
+
+
+def _new(change: SignatureChange, one: SeenSignature, canary: str) -> NewSignature:
     return NewSignature(
         public_id=one.public_id,
         title=one.title,
         kind=one.kind,
         own=one.own,
         state=one.state,
-        amount=Amount(shown.bytes, shown.objects, shown.count) if shown else Amount(None, None, 0),
+        amount=_amount(change),
         fails=one.state not in ACCEPTED and one.public_id != canary,
     )

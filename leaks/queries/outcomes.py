@@ -49,7 +49,7 @@ def logs_of(outcome: LaneOutcome) -> list[Log]:
 def outcome_page(project: Project, outcome: LaneOutcome, page: int) -> OutcomePage:
     logs, claims = logs_of(outcome), _claim_rows(outcome)
     after, before = _linked_here(outcome)
-    signatures, total = found.signatures_in(outcome, page)
+    signatures, total = found.signatures_in(outcome, page, _named_canaries(claims))
     places, more = found.own_places(project, outcome)
     return OutcomePage(
         ref=outcome_ref(outcome),
@@ -88,6 +88,11 @@ def outcome_page(project: Project, outcome: LaneOutcome, page: int) -> OutcomePa
         rerun_of=optional_ref(outcome.rerun_of),
         reruns=tuple(outcome_ref(one) for one in after),
     )
+
+
+def _named_canaries(claims: Iterable[Claim]) -> set[str]:
+    """Those that the run itself named."""
+    return {str(claim.fields["canary"]) for claim in claims if claim.fields.get("canary")}
 
 
 def log_rows(logs: Iterable[Log]) -> tuple[LogRow, ...]:

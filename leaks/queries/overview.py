@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from leaks.models import Log, Project, Signature
 from leaks.queries import lane_days, strips, tips
@@ -45,7 +45,7 @@ def overview(project: Project, since: datetime, now: datetime) -> Overview:
     rows = strips.strips(project, shown, since, lane_days.bytes_by_day(days, first, last, looking))
     rank = {row.now.sha: row.place for row in rows if row.now is not None}
     sha, newest = _last_proved(rows, rank)
-    new = _new_signatures(project, newest)
+    new = _new_signatures(project, newest, _first_seen_where(project, rows))
     tip = lane_tips(project, expected, [row.name for row in rows], now, TIP_COMMITS)
     blind = tips.longest_first(one.blind for one in tip.values() if one.blind is not None)
     return Overview(
@@ -102,8 +102,12 @@ def _nothing_there(branch: str, lanes: Sequence[LaneStrip], rank: Rank) -> Headl
 
 
 def _last_proved(lanes: Sequence[LaneStrip], rank: Rank) -> tuple[str, LeaksNow | None]:
-    """The newest commit with a verdict, and the first outcome that gave it one: what is new is new since then."""
-    known = [row.now for row in lanes if row.now is not None]
+    """The newest commit with a verdict, and the first outcome that gave it one: what is new is new since then.
+
+    Lanes that never ran on the branch are only asked where none did: a run of somebody's own machine names no branch, and may hold
+    changes that no commit holds.
+    """
+    known = [row.now for row in _of_the_branch(lanes) or lanes if row.now is not None]
     newest = _newest(known, rank)
     if newest is None:
         return "", None
@@ -111,11 +115,23 @@ def _last_proved(lanes: Sequence[LaneStrip], rank: Rank) -> tuple[str, LeaksNow 
     return sha, min((now for now in known if now.sha == sha), key=lambda now: now.at)
 
 
-def _new_signatures(project: Project, newest: LeaksNow | None) -> tuple[NewSignature, ...]:
+def _of_the_branch(lanes: Iterable[LaneStrip]) -> list[LaneStrip]:
+    return [row for row in lanes if row.branch and row.now is not None]
+
+
+def _first_seen_where(project: Project, lanes: Iterable[LaneStrip]) -> Q:
+    """What a pull request or a run without a branch was the first to show is not new in the commits of the branch."""
+    if not _of_the_branch(lanes):
+        return Q()
+    return Q(first_seen__run__branch=project.default_branch, first_seen__run__pull_request=None)
+
+
+def _new_signatures(project: Project, newest: LeaksNow | None, where: Q) -> tuple[NewSignature, ...]:
     """Signatures first seen in that outcome or later, own ones and big ones first."""
     if newest is None:
         return ()
     rows = Signature.objects.filter(
+        where,
         project=project,
         merged_into=None,
         gone_at=None,

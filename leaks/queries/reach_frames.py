@@ -57,10 +57,8 @@ def _unseen(sums: QuerySet[SightingSum]) -> Iterable[int]:
 
 
 def known_modules() -> Build:
-    """Of no build in particular: a frame that prints no module may be in any that was ever printed."""
-    build = Build()
-    build.modules.update(Frame.objects.exclude(module="").order_by().values_list("module", flat=True).distinct())
-    return build
+    """A frame that prints no module may be in any that was ever printed."""
+    return Build.anywhere(Frame.objects.exclude(module="").order_by().values_list("module", flat=True).distinct())
 
 
 def _told(ready: RuleSet, build: Build, frames: QuerySet[Frame]) -> dict[int, Told]:
@@ -117,7 +115,7 @@ def _wanted(piece: str) -> Iterator[Q]:
     if not piece:
         yield Q()
         return
-    yield Q(function__contains=piece) | Q(file__contains=piece)
+    yield Q(function__contains=piece) | Q(file__contains=piece) | Q(text__contains=piece)
     for front in FRONTS:
         yield from (_begun(piece[size:]) for size in range(1, len(front) + 1) if front.endswith(piece[:size]))
         if piece in front:

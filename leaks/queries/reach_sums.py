@@ -8,14 +8,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from leaks.models import Report, SightingSum
+from leaks.models import Report, SightingSum, StackFrame
 from leaks.queries.reach_frames import known_modules, stacks_matched
 from leaks.reach import RuleFile
 from leaks.rule_sets import Certainty, RuleSet
 from leaks.rule_types import LEAK_KINDS, Suppressor
 from leaks.rules import Rule
+from leaks.shapes import CUT
 from leaks.stored_reports import StoredReports
 
 AT_ONCE = 2_000  # parameters of one query
@@ -59,7 +60,13 @@ def read_sums(sums: Sums) -> Iterator[Sum]:
 
 def _by_stack(sums: Sums, ready: RuleSet, rules: Sequence[Rule]) -> Reached:
     stacks = stacks_matched(ready, rules, sums)
-    return [(row, stacks[row.stack]) for row in _of_stacks(sums, list(stacks)) if row.stack in stacks]
+    told = [(row, stacks[row.stack]) for row in _of_stacks(sums, list(stacks)) if row.stack in stacks]
+    return [*told, *((row, Certainty.UNDECIDABLE) for row in read_sums(_unread(sums)) if row.stack not in stacks)]
+
+
+def _unread(sums: Sums) -> Sums:
+    """Those whose stacks are cut, or have no frame that could be read."""
+    return sums.filter(Q(shape__startswith=CUT) | ~Exists(StackFrame.objects.filter(stack=OuterRef("stack"))))
 
 
 def _of_stacks(sums: Sums, stacks: Sequence[int]) -> Iterator[Sum]:

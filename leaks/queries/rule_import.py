@@ -23,6 +23,7 @@ MOST_AT_ONCE = 20  # lines that are held against all history, and that are taken
 MOST_LISTED = 500
 WIDE_TEXT = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 BOM = "\ufeff"
+LOST = "\ufffd"
 CONTROLS = frozenset(map(chr, range(32))) - set("\t\n\r\f")
 # Faults that a line has as it stands in the file, and that its tidied rule does not have any more.
 OF_THE_FILE = frozenset({Fault.WINDOWS_LINE_END})
@@ -47,11 +48,19 @@ def checked_text(text: str) -> str:
     if len(text) > LARGEST:
         raise _refused("The text is longer than 1 MiB, which no suppression file is.")
     head = text[:LARGEST]
-    if any(char in head for char in CONTROLS) or head.count("\ufffd") > len(head) // 100:
+    if any(char in head for char in CONTROLS) or head.count(LOST) > len(head) // 2:
         raise _refused("This is no text: a suppression file has one rule a line, or blocks in braces.")
+    if line := _not_utf8(text):
+        raise _refused(f"The file is not UTF-8: line {line:,} holds a letter of another encoding. Save it as UTF-8.")
     if not text.strip():
         raise _refused("The file is empty.")
     return text
+
+
+def _not_utf8(text: str) -> int:
+    """The first line with a byte that is no UTF-8, 0 if there is none. A comment may hold it: no runtime reads that."""
+    lines = enumerate(text.split("\n"), start=1) if LOST in text else ()
+    return next((number for number, line in lines if LOST in line and not line.lstrip().startswith("#")), 0)
 
 
 def _refused(why: str) -> BadSubmission:

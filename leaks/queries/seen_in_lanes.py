@@ -16,10 +16,12 @@ from django.db.models import Q, QuerySet
 
 from leaks.folding import HAS_VERDICT
 from leaks.models import LaneDay, LaneOutcome, Sighting, Signature
+from leaks.queries.hidden_points import LEAK, hidden_of_many, used_templates
 from leaks.queries.latest_of_lanes import latest_in_each
 from leaks.queries.refs import PROVEN, SUMS, amount, shows_absence
 from leaks.rows.leak_pages import Amount
 
+MOST_AT_ONE_MOMENT = 4  # outcomes of a lane, for those of the oldest moment come all
 SPARK_LENGTH = 30
 
 Lanes = Mapping[int, str]  # id -> name
@@ -116,7 +118,9 @@ def sparklines(shown: Sequence[Signature], lanes: Mapping[int, Lanes]) -> Mappin
     )
     sums = sightings.values("key__signature_id", "outcome_id").annotate(**SUMS).order_by()
     amounts = {(row["key__signature_id"], row["outcome_id"]): amount(row) for row in sums}
-    return {one.pk: _line(one, lanes[one.pk], pool, amounts) for one in shown}
+    lines = {one.pk: [outcome for outcome in pool if outcome.lane_id in lanes[one.pk]][:SPARK_LENGTH] for one in shown}
+    hidden = _hidden(shown, lines, amounts)
+    return {one.pk: _line(one, lines[one.pk], amounts, hidden.get(one.pk, ())) for one in shown}
 
 
 def _latest(lanes: Collection[int]) -> list[LaneOutcome]:
@@ -124,16 +128,37 @@ def _latest(lanes: Collection[int]) -> list[LaneOutcome]:
     if not lanes:
         return []
     proven = _proven(lanes)
-    pool = proven.filter(latest_in_each(proven, sorted(lanes), SPARK_LENGTH))
+    pool = proven.filter(latest_in_each(proven, sorted(lanes), SPARK_LENGTH)).order_by("-happened_at", "-pk")
     columns = ("lane_id", "verdict", "leaked_bytes", "tests_complete", "happened_at")
-    return list(pool.only(*columns).order_by("-happened_at", "-pk"))
+    # The database does not see how few these are, and would plan to ask for the rules of a quarter of all outcomes. A bound tells it.
+    few = LaneOutcome.objects.filter(pk__in=pool.values("pk")[: MOST_AT_ONE_MOMENT * SPARK_LENGTH * len(lanes)])
+    return list(few.annotate(used=used_templates()).only(*columns).order_by("-happened_at", "-pk"))
+
+
+Amounts = Mapping[tuple[int, int], Amount]  # signature and outcome
+
+
+def _hidden(
+    shown: Sequence[Signature], lines: Mapping[int, Sequence[LaneOutcome]], amounts: Amounts
+) -> Mapping[int, set[int]]:
+    """Where a suppression may hide a signature that would have been shown: by the stacks of the line, and of the run that showed it last."""
+    leaks = [one for one in shown if one.family == LEAK]
+    silent = {
+        one.pk: [at for at in lines[one.pk] if (one.pk, at.pk) not in amounts and shows_absence(LEAK, at)]
+        for one in leaks
+    }
+    last = {one.pk: [one.last_seen_id] if one.last_seen_id else [] for one in leaks}
+    seen = {one.pk: [at.pk for at in lines[one.pk] if (one.pk, at.pk) in amounts] for one in leaks}
+    return hidden_of_many(silent, {pk: [*last[pk], *seen[pk]] for pk in silent})
 
 
 def _line(
-    one: Signature, lanes: Collection[int], pool: Sequence[LaneOutcome], amounts: Mapping[tuple[int, int], Amount]
+    one: Signature, outcomes: Sequence[LaneOutcome], amounts: Amounts, hidden: Collection[int]
 ) -> tuple[int | None, ...]:
-    outcomes = [outcome for outcome in pool if outcome.lane_id in lanes][:SPARK_LENGTH]
-    return tuple(_point(one, outcome, amounts.get((one.pk, outcome.pk))) for outcome in reversed(outcomes))
+    return tuple(
+        None if outcome.pk in hidden else _point(one, outcome, amounts.get((one.pk, outcome.pk)))
+        for outcome in reversed(outcomes)
+    )
 
 
 def _point(one: Signature, outcome: LaneOutcome, seen: Amount | None) -> int | None:

@@ -17,7 +17,9 @@ from leaks.rows.leak_pages import Amount
 from leaks.rules import Rule, parse_rule, parse_rules
 from leaks.store_facts import facts_from_json
 from leaks.witnesses import merged_options
-from leaks.words import Detector, EffectiveClaim, Flag, Reason, Verdict
+from leaks.words import Detector, EffectiveClaim, Flag, LogState, Reason, Verdict
+
+TO_READ = (LogState.RECEIVED, LogState.READING)
 
 
 class SeenSignature(NamedTuple):
@@ -30,30 +32,32 @@ class SeenSignature(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Everything that outcomes need besides themselves, by outcome. `amounts` are by signature."""
+    """Everything that outcomes need besides themselves, by outcome. `amounts` are by signature; of those `unread` a log is still to be read."""
 
     signatures: Mapping[int, SeenSignature]
     amounts: Mapping[int, Mapping[int, Amount]]
     facts: Mapping[int, LogFacts]
     suppressed: Mapping[int, Sequence[SuppressionHit]]
     detectors: Mapping[int, frozenset[Detector]]
+    unread: frozenset[int] = frozenset()
 
 
 def seen_in(outcomes: Sequence[LaneOutcome]) -> Seen:
     """Four queries."""
-    signatures, amounts = _shown(outcomes)
+    (signatures, amounts), logs = _shown(outcomes), _logs(outcomes)
     return Seen(
         signatures=signatures,
         amounts=amounts,
-        facts=_facts(outcomes),
+        facts=_facts(logs),
         suppressed=_suppressed(outcomes),
         detectors=_expected(outcomes),
+        unread=frozenset(log.part.outcome_id for log in logs if log.state in TO_READ),
     )
 
 
 def bare_sides(outcomes: Sequence[LaneOutcome]) -> Mapping[int, Side]:
     """The sides by outcome, without what they show: for who asks under which circumstances each ran. Three queries."""
-    seen = Seen({}, {}, _facts(outcomes), _suppressed(outcomes), _expected(outcomes))
+    seen = Seen({}, {}, _facts(_logs(outcomes)), _suppressed(outcomes), _expected(outcomes))
     return {outcome.pk: side_of(outcome, seen) for outcome in outcomes}
 
 
@@ -123,9 +127,12 @@ def _shown(outcomes: Iterable[LaneOutcome]) -> tuple[dict[int, SeenSignature], M
     return signatures, amounts
 
 
-def _facts(outcomes: Sequence[LaneOutcome]) -> Mapping[int, LogFacts]:
+def _logs(outcomes: Sequence[LaneOutcome]) -> list[Log]:
+    return list(Log.objects.filter(part__outcome__in=outcomes, current=True).select_related("part"))
+
+
+def _facts(logs: Iterable[Log]) -> Mapping[int, LogFacts]:
     named: dict[int, list[NamedFacts]] = defaultdict(list)
-    logs = Log.objects.filter(part__outcome__in=outcomes, current=True).select_related("part")
     for log in logs:
         named[log.part.outcome_id].append(NamedFacts(f"{log.part.name}/{log.name}", facts_from_json(log.facts)))
     return {pk: merge_named(facts) or LogFacts() for pk, facts in named.items()}

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import F, OuterRef, Subquery
 
+from leaks.grounds_words import identical
 from leaks.models import LaneOutcome, Project, Report, Sighting, Signature
 from leaks.queries import variants
 from leaks.queries.first_control import control_row, edges_of, to_read
@@ -71,6 +72,8 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
     shown = _shown_last(project, one, groups)
     hidden = _hidden(one, [outcome for outcome in pool if outcome.pk not in amounts], shown)
     history = tuple(_point(project, one, outcome, amounts.get(outcome.pk), hidden) for outcome in outcomes)
+    control = control_row(one, edges_of(one, pool), amounts, hidden)
+    same = identical(control)
     seen = [point for point in history if point.seen]
     return SignaturePage(
         public_id=one.public_id,
@@ -101,7 +104,7 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
         history_cut=len(history) == HISTORY_LENGTH,
         journal=journal_of(project, SUBJECT, one.public_id),
         life=life_row(one, history),
-        control=control_row(one, edges_of(one, pool), amounts, hidden),
+        control=control,
         variants=shown.variants,
         similar=similar_to(project, one, shown.report.key.text if shown.report else ""),
         suppressions=suppressions_matching(project, shown.report, _frames(shown)),
@@ -109,6 +112,7 @@ def signature_page(project: Project, one: Signature) -> SignaturePage:
         not_known=not_known(one, history, outcomes, variants.tests_in(groups)),
         duplicate_of=one.duplicate_of.public_id if one.duplicate_of else "",
         duplicates=tuple(lines_of(getattr(one, "duplicate_ids", ""))),
+        drafts=(same,) if same else (),
     )
 
 

@@ -60,7 +60,7 @@ def of_signature(project: Project, one: Signature) -> tuple[OfSignature, ...]:
     for row in sorted(mine, key=lambda row: rank.get(State(row.state), 2)):
         by_rule.setdefault(row.rule, row)
     day = today(project)
-    return tuple(_of_signature(row, day) for row in by_rule.values())
+    return tuple(_of_signature(row, day, one.public_id) for row in by_rule.values())
 
 
 def row_of(one: Suppression, day: date, comments: int = 0) -> SuppressionRow:
@@ -91,7 +91,13 @@ def row_of(one: Suppression, day: date, comments: int = 0) -> SuppressionRow:
         over_cap_at=one.over_cap_at,
         decision_reason=one.decision_reason,
         imported_from=one.imported_from,
+        withdrawn=is_withdrawn(one),
     )
+
+
+def is_withdrawn(one: Suppression) -> bool:
+    """Taken back by who proposed it. Nobody else has judged it."""
+    return one.state == State.REJECTED and one.ended_by_id == one.proposed_by_id
 
 
 def title_of(one: Suppression) -> str:
@@ -132,6 +138,7 @@ def _names(one: Suppression, public_id: str) -> bool:
     return any(row.get("signature") == public_id and row.get("certainty") == "certain" for row in rows)
 
 
-def _of_signature(one: Suppression, day: date) -> OfSignature:
+def _of_signature(one: Suppression, day: date, asked: str) -> OfSignature:
     lanes = tuple(lane.name for lane in one.lanes.all())
-    return OfSignature(one.public_id, title_of(one), _state(one, day), one.ends_on, one.ended_at, lanes)
+    names = _names(one, asked)
+    return OfSignature(one.public_id, title_of(one), _state(one, day), one.ends_on, one.ended_at, lanes, names)

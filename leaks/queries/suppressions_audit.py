@@ -16,9 +16,11 @@ from leaks.ledger_words import SuppressionState
 from leaks.models import Project, Suppression, SuppressionUse
 from leaks.queries.journal_page import head_of
 from leaks.queries.suppressions import RELATED, row_of
+from leaks.queries.suppressions_files import RunFiles, run_files
 from leaks.queries.suppressions_runs import Moments, Runs, complete_runs
-from leaks.queries.suppressions_stray import RunFiles, run_files, strays
-from leaks.queries.suppressions_uses import templates_of
+from leaks.queries.suppressions_spans import in_its_time, span_of
+from leaks.queries.suppressions_stray import Uses, Window, strays
+from leaks.queries.suppressions_uses import covered, templates_of
 from leaks.rows.suppressions_audit import (
     RuleHits,
     StateCount,
@@ -48,10 +50,11 @@ def suppression_audit(project: Project) -> SuppressionAudit:
     in_force, proposed, decided = _suppressions(project)
     known = [*in_force, *proposed, *decided]
     prefetch_related_objects(known, "lanes")
-    files = run_files(project, min([first, *_approvals(in_force)]), Moments.of(in_force))
-    rules = watched_rules(project, in_force, moment, files)
-    used = _used(project, month)
-    found = strays(project, known, files, used, since=month, day=day)
+    moments = Moments.of([*in_force, *_ended_since(decided, month)], moment, month)
+    files = run_files(project, min([first, *_approvals(in_force)]), moments)
+    rules = watched_rules(project, in_force, moment, files, moments)
+    used = _used(project, month, covered(known, month))
+    found = strays(project, known, files, used, Window(month, day, moments))
     listed = [row for row in found if row.origin not in (Origin.CODE, Origin.BUILT_IN)]
     return SuppressionAudit(
         today=day,
@@ -62,7 +65,7 @@ def suppression_audit(project: Project) -> SuppressionAudit:
         strays=tuple(listed[:MOST_STRAYS]),
         of_strays=len(listed),
         in_code=tuple(row for row in found if row.origin in (Origin.CODE, Origin.BUILT_IN)),
-        points=_points(project, used, rules, first),
+        points=_points(project, used.all, rules, first),
         of_decided=sum(states[word] for word in (State.REJECTED, State.EXPIRED, State.REVOKED)),
         states=tuple(StateCount(word.value, states[word]) for word in State),
         decided=tuple(row_of(one, day) for one in decided),
@@ -90,6 +93,11 @@ def _suppressions(project: Project) -> tuple[list[Suppression], list[Suppression
     return approved[:MOST_RULES], found[len(approved) :], list(ended[:MOST_DECIDED])
 
 
+def _ended_since(rows: Iterable[Suppression], since: datetime) -> list[Suppression]:
+    """Their uses are counted by whether they were in force yet and still."""
+    return [one for one in rows if (span := span_of(one)) is not None and span.end > since]
+
+
 def _approvals(rows: Iterable[Suppression]) -> list[datetime]:
     return [one.approved_at for one in rows if one.approved_at is not None]
 
@@ -98,11 +106,11 @@ def _approvals(rows: Iterable[Suppression]) -> list[datetime]:
 
 
 def watched_rules(
-    project: Project, rows: Sequence[Suppression], moment: datetime, files: RunFiles
+    project: Project, rows: Sequence[Suppression], moment: datetime, files: RunFiles, moments: Moments
 ) -> tuple[WatchedRule, ...]:
-    """Rows with their lanes at hand, `MOST_RULES` at most. Two queries."""
+    """Rows with their lanes at hand, `MOST_RULES` at most; `files` were read by these moments. Two queries."""
     live = [one for one in rows if one.state in WAS_IN_FORCE and one.approved_at is not None]
-    hits, runs = _hits(project, live, moment - MONTH), complete_runs(project, Moments.of(live))
+    hits, runs = _hits(project, live, moment - MONTH), complete_runs(project, moments)
     return tuple(
         _watched(one, moment.date(), hits.get(one.pk, RuleHits()), runs.of(one, files.held(one.rule)))
         for one in rows[:MOST_RULES]
@@ -115,7 +123,8 @@ def _watched(one: Suppression, day: date, hits: RuleHits, runs: Runs) -> Watched
         ends_on=one.ends_on,
         today=day,
         over_cap=one.over_cap_at is not None,
-        reached=one.reach.get("signatures", 0),
+        reached=one.reach.get("matched", one.reach.get("signatures", 0)),
+        hanging=one.reach.get("hanging", 0),
         hits=hits.count,
         runs=runs.complete,
         told=runs.told,
@@ -133,22 +142,11 @@ def _watched(one: Suppression, day: date, hits: RuleHits, runs: Runs) -> Watched
     )
 
 
-def _in_its_time(one: Suppression, at: str, lane: str) -> Q:
-    """Since its approval until its end, in the lanes it is for."""
-    while_it_lived = Q(**{f"{at}__gte": one.approved_at})
-    if one.ended_at is not None:
-        while_it_lived &= Q(**{f"{at}__lte": one.ended_at})
-    lanes = [row.pk for row in one.lanes.all()]
-    return while_it_lived & Q(**{f"{lane}__in": lanes}) if lanes else while_it_lived
-
-
 def _hits(project: Project, rows: Sequence[Suppression], month: datetime) -> dict[int, RuleHits]:
     """One query: a sum for each rule and figure."""
     sums: dict[str, Any] = {}
     for one in rows:
-        hers = Q(template__in=templates_of(one.tool, one.rule)) & _in_its_time(
-            one, "outcome__happened_at", "outcome__lane"
-        )
+        hers = Q(template__in=templates_of(one.tool, one.rule)) & in_its_time(one)
         for words, narrowed in (("", hers), ("month_", hers & Q(outcome__happened_at__gte=month))):
             sums[f"{words}count_{one.pk}"] = Sum("count", filter=narrowed)
             sums[f"{words}bytes_{one.pk}"] = Sum("bytes", filter=narrowed)
@@ -179,28 +177,31 @@ def _uses(project: Project, since: datetime) -> QuerySet[SuppressionUse]:
     )
 
 
-def _used(project: Project, since: datetime) -> list[UsedTemplate]:
-    """Which templates hid something in which lanes, what hid most first."""
-    grouped = _uses(project, since).order_by().values("template", lane_name=F("outcome__lane__name"))
-    rows = grouped.annotate(
-        hidden=Sum("count"),
-        hidden_bytes=Sum("bytes"),
-        runs=Count("outcome", distinct=True),
-        last=Max("outcome__happened_at"),
-        newest=Max("outcome__pk"),
-    ).order_by("-hidden", "template", "lane_name")
-    return [
-        UsedTemplate(
-            row["template"],
-            row["lane_name"],
-            row["newest"],
-            row["last"],
-            row["hidden"],
-            row["hidden_bytes"],
-            row["runs"],
-        )
-        for row in rows[:MOST_USED]
-    ]
+def _used(project: Project, since: datetime, approved: Q) -> Uses:
+    """Which templates hid something in which lanes, what hid most first; and the same of uses that are not `approved`. One query."""
+    grouped: QuerySet[Any, Any] = _uses(project, since).order_by().values("template", lane_name=F("outcome__lane__name"))
+    rows = grouped.annotate(**_sums("all"), **_sums("loose", ~approved)).order_by("-all_count", "template", "lane_name")
+    shown = list(rows[:MOST_USED])
+    return Uses(
+        [_template(row, "all") for row in shown],
+        [_template(row, "loose") for row in shown if row["loose_runs"]],
+    )
+
+
+def _sums(name: str, narrowed: Q | None = None) -> dict[str, Any]:
+    return {
+        f"{name}_count": Sum("count", filter=narrowed),
+        f"{name}_bytes": Sum("bytes", filter=narrowed),
+        f"{name}_runs": Count("outcome", filter=narrowed, distinct=True),
+        f"{name}_last": Max("outcome__happened_at", filter=narrowed),
+        f"{name}_newest": Max("outcome__pk", filter=narrowed),
+    }
+
+
+def _template(row: Mapping[str, Any], name: str) -> UsedTemplate:
+    """`newest` is the row made last, which is enough for a link."""
+    values = {field: row[f"{name}_{field}"] for field in ("newest", "last", "count", "bytes", "runs")}
+    return UsedTemplate(row["template"], row["lane_name"], **values)
 
 
 def _points(
@@ -234,5 +235,6 @@ def exported_rules(project: Project) -> Iterator[WatchedRule]:
     for start in range(0, rows.count(), MOST_RULES):
         chunk = list(rows[start : start + MOST_RULES])
         prefetch_related_objects(chunk, "lanes")
-        files = run_files(project, min([moment, *_approvals(chunk)]), Moments.of(chunk))
-        yield from watched_rules(project, chunk, moment, files)
+        moments = Moments.of(chunk, moment)
+        files = run_files(project, min([moment, *_approvals(chunk)]), moments)
+        yield from watched_rules(project, chunk, moment, files, moments)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Value, When
 
 from leaks.models import LaneOutcome, Project, Suppression
+from leaks.queries.suppressions_spans import span_of
 from leaks.words import Verdict
 
 # Runs that came to their end: one that was cancelled says nothing about a rule.
@@ -36,9 +37,11 @@ class Moments:
     cuts: tuple[datetime, ...]
 
     @classmethod
-    def of(cls, rows: Iterable[Suppression]) -> "Moments":
-        both = ((one.approved_at, one.ended_at) for one in rows if one.approved_at is not None)
-        return cls(tuple(sorted({moment for pair in both for moment in pair if moment is not None})))
+    def of(cls, rows: Iterable[Suppression], now: datetime, *more: datetime) -> "Moments":
+        """When these began and ended, and `more`. An end that lies ahead cuts nothing yet."""
+        spans = [span for span in map(span_of, rows) if span is not None]
+        ends = (span.end for span in spans if span.end <= now)
+        return cls(tuple(sorted({*more, *(span.begun for span in spans), *ends})))
 
     def piece(self) -> Case | Value:
         """The piece of an outcome, for `annotate`."""
@@ -48,10 +51,16 @@ class Moments:
         return Case(*cases, default=Value(len(self.cuts)), output_field=IntegerField())
 
     def pieces_of(self, one: Suppression) -> range:
-        if one.approved_at is None:
-            return range(0)
-        last = len(self.cuts) if one.ended_at is None else bisect_left(self.cuts, one.ended_at)
-        return range(bisect_right(self.cuts, one.approved_at), last + 1)
+        """Those in which it was in force."""
+        span = span_of(one)
+        return (
+            range(0)
+            if span is None
+            else range(bisect_right(self.cuts, span.begun), bisect_left(self.cuts, span.end) + 1)
+        )
+
+    def pieces_since(self, cut: datetime) -> range:
+        return range(bisect_right(self.cuts, cut), len(self.cuts) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,14 @@ LeakSanitizer prints the pattern alone, ThreadSanitizer the whole rule; Valgrind
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.db.models import F, Q, QuerySet, Sum
 
 from leaks.ledger_words import SuppressionTool
 from leaks.models import Suppression, SuppressionUse
+from leaks.queries.suppressions_spans import in_its_time, span_of
 from leaks.rows.suppressions import UseRow, Uses
 
 SHOWN = 30  # runs
@@ -24,16 +26,30 @@ def templates_of(tool: str, rule: str) -> tuple[str, ...]:
 
 
 def uses_of(one: Suppression, lanes: Iterable[str]) -> QuerySet[SuppressionUse]:
-    """Since the approval, in the lanes it is for. What was withdrawn or replaced counts nowhere."""
+    """While it was in force, in the lanes it is for: what runs do after its end nobody approved. What was withdrawn or replaced counts nowhere."""
+    span = span_of(one)
+    if span is None:
+        return SuppressionUse.objects.none()
     rows = SuppressionUse.objects.filter(
         template__in=templates_of(one.tool, one.rule),
         outcome__lane__project=one.project_id,
         outcome__withdrawn_at=None,
         log__current=True,
-        outcome__happened_at__gte=one.approved_at,
+        outcome__happened_at__gte=span.begun,
+        outcome__happened_at__lt=span.end,
     )
     names = list(lanes)
     return rows.filter(outcome__lane__name__in=names) if names else rows
+
+
+def covered(known: Iterable[Suppression], since: datetime) -> Q:
+    """Uses since then that somebody had approved at their time. Lanes must be at hand."""
+    found = Q(pk__in=[])
+    for one in known:
+        span = span_of(one)
+        if span is not None and span.end > since:
+            found |= Q(template__in=templates_of(one.tool, one.rule)) & in_its_time(one)
+    return found
 
 
 def per_run(one: Suppression, lanes: Iterable[str]) -> Any:

@@ -117,7 +117,8 @@ class PullPage:
 
 @dataclass(frozen=True, slots=True)
 class ComparePage:
-    """All that the page of a comparison shows. `statement` is fit to be pasted; `missing` says which side is not there and why.
+    """All that the page of a comparison shows. `statement` is fit to be pasted; `missing` says which side is not there and why. While
+    `busy`, a log of a side is still to be read, and nothing is concluded.
 
     `lanes` has the answer of each lane where the sides have several in common; then one of them must be chosen for the rest.
     """
@@ -139,3 +140,4 @@ class ComparePage:
     counts: Counts = Counts()
     lanes: tuple[LaneAnswer, ...] = ()
     pulls: tuple[PullRef, ...] = ()
+    busy: bool = False

@@ -167,6 +167,7 @@ class LaneView:
     detectors: tuple[Detector, ...] | None = None  # null: by the tool seen
     own_roots: tuple[str, ...] = ()
     own_functions: tuple[str, ...] = ()  # own function names of the lane's signatures, to judge a rule too broad
+    own_files: tuple[str, ...] = ()  # ... and the files they stand in
     rules: tuple[str, ...] = ()  # the suppression rules the run used, where their text is known
     own_modules: tuple[str, ...] = ()  # binaries whose frames are the project's own
     canary: str | None = None

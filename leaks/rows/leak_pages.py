@@ -235,7 +235,7 @@ class ReportRow:
 
 @dataclass(frozen=True, slots=True)
 class JournalRow:
-    """A decision about the page's subject."""
+    """A decision about the page's subject. `undone`: the entry that undid it; `undoable`: there is a way back, unless something hangs on it."""
 
     sequence: int
     at: datetime
@@ -245,3 +245,5 @@ class JournalRow:
     not_measured: str
     details: tuple[tuple[str, str], ...]
     evidence: tuple[str, ...]
+    undoable: bool = False
+    undone: int | None = None

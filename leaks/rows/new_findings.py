@@ -20,6 +20,19 @@ class NewSignature:
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownSignature:
+    """A signature of the run of which the base does not tell whether it was there; `why` says what kept it from showing it."""
+
+    public_id: str
+    title: str
+    kind: str
+    own: bool
+    state: str
+    amount: Amount
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class NewFindings:
     """`result`: pending (something is still to be read), not_comparable, new, nothing_new. `chosen_by`: how the base was found."""
 
@@ -30,6 +43,8 @@ class NewFindings:
     chosen_by: str = ""
     new: tuple[NewSignature, ...] = ()
     more: int = 0  # new ones beyond those that are listed
+    unknown: tuple[UnknownSignature, ...] = ()
+    more_unknown: int = 0
 
     @property
     def failing(self) -> int:

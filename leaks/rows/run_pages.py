@@ -168,7 +168,7 @@ class OwnPlace:
 
 @dataclass(frozen=True, slots=True)
 class FoundRow:
-    """A signature in a run. `log` and `line` lead to its first record."""
+    """A signature in a run. `log` and `line` lead to its first record. `canary`: planted, to prove the detectors alive."""
 
     public_id: str
     title: str
@@ -179,6 +179,7 @@ class FoundRow:
     amount: Amount
     log: str
     line: int
+    canary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

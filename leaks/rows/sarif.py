@@ -22,7 +22,8 @@ class SarifSuppression:
 class SarifResult:
     """One signature. `file` is relative to the repository where that can be told, "" without an own frame.
 
-    `suppressions` are what decides whether it is silenced: those in force, else those that wait or were rejected. `others` are the rest.
+    `suppressions` are what decides whether it is silenced: those in force that surely hide every record of it, else those that wait or
+    were rejected. `others` are the rest, also what is in force and hides a part of it or nothing.
     """
 
     public_id: str

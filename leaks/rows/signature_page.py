@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from leaks.rows.grounds import Draft
 from leaks.rows.leak_pages import Amount, HistoryPoint, JournalRow, KindShare, ReportRow, SeenRef, StackRow
 from leaks.rows.signature_parts import ControlRow, LifeRow, MatchRow, NotKnown, Reproduce, SimilarRow, VariantRow
 
@@ -11,6 +12,7 @@ class SignaturePage:
     """All that the page of a signature shows. `proven`: outcomes of its lanes with a verdict since it was first seen, among `history`.
 
     `code_owners`: by the project's CODEOWNERS. `duplicate_of`: what it is a duplicate of, empty for none; `duplicates` are those of it.
+    `drafts`: what was measured, as grounds for a decision.
     """
 
     public_id: str
@@ -49,3 +51,4 @@ class SignaturePage:
     not_known: tuple[NotKnown, ...]
     duplicate_of: str = ""
     duplicates: tuple[str, ...] = ()
+    drafts: tuple[Draft, ...] = ()

@@ -37,7 +37,7 @@ class Offer:
 class SuppressionRow:
     """One suppression in a list. `rule` is its first line; the sums are the reach as it was when last decided.
 
-    `days_left` counts to the last day it is served (0: today); null unless it is in force.
+    `days_left` counts to the last day it is served (0: today); null unless it is in force. `withdrawn`: it is rejected by who proposed it.
     """
 
     public_id: str
@@ -62,6 +62,12 @@ class SuppressionRow:
     over_cap_at: datetime | None
     decision_reason: str = ""
     imported_from: str = ""
+    withdrawn: bool = False
+
+    @property
+    def fate(self) -> str:
+        """The word that people read."""
+        return "withdrawn" if self.withdrawn else self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,16 @@ class SuppressionsWaiting:
 
     to_review: int = 0
     over_cap: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedBefore:
+    """A suppression that said the same and was rejected."""
+
+    public_id: str
+    by: str
+    at: datetime | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +134,11 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class SuppressionPage:
-    """One suppression on one screen. `text` is the whole rule; `reach` is computed now, `row` holds what it was at the decision."""
+    """One suppression on one screen. `text` is the whole rule; `reach` is computed now, `row` holds what it was at the decision.
+
+    `report` and `stack` are of the signature `stack_of`: the one it is proposed for, else the one of which it hides most.
+    `missed` says that it does not reach what it is proposed for; `rejected_before` is told until it is decided.
+    """
 
     row: SuppressionRow
     text: str
@@ -139,11 +159,17 @@ class SuppressionPage:
     comments: tuple[CommentRow, ...]
     uses: Uses
     journal: tuple[JournalRow, ...]
+    stack_of: str = ""
+    missed: str = ""
+    rejected_before: RejectedBefore | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OfSignature:
-    """A suppression that concerns a signature: `in_force` hides it now; `ended` did, and it is open again."""
+    """A suppression that concerns a signature: `in_force` hides it now, for certain if `names`; `ended` did, and it is open again.
+
+    `names`: the reach that was seen at its approval says so. A rule can be proposed for a signature and miss it.
+    """
 
     public_id: str
     rule: str
@@ -151,6 +177,7 @@ class OfSignature:
     ends_on: date
     ended_at: datetime | None
     lanes: tuple[str, ...]
+    names: bool
 
     @property
     def in_force(self) -> bool:

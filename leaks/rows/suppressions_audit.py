@@ -14,7 +14,8 @@ from leaks.rows.suppressions_reach import Reach
 class WatchFacts:
     """What the lanes say of one rule in force. Runs are complete ones since its approval, in its lanes.
 
-    `told`: runs that told which files they used; `held`: those of which a file holds the rule. `reached`: signatures of the stored reach.
+    `told`: runs that told which files they used; `held`: those of which a file holds the rule. `reached`: signatures that
+    the rule matches, by the stored reach; `hanging`: those that may vanish with them.
     """
 
     tool: str
@@ -22,6 +23,7 @@ class WatchFacts:
     today: date
     over_cap: bool = False
     reached: int = 0
+    hanging: int = 0
     hits: int = 0
     runs: int = 0
     told: int = 0
@@ -81,12 +83,14 @@ class UsedTemplate:
 class Told:
     """What the run that used a template told about where its rules come from.
 
-    `options`: the log shows the options of the runtime; `named`: one of them names a suppression file.
+    `options`: the log shows the options of the runtime; `named`: one of them names a suppression file; `lacks`: that file was uploaded whole,
+    and the template is not in it.
     """
 
     files: tuple[str, ...] = ()
     options: bool = False
     named: bool = False
+    lacks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,19 @@ class ReachRow:
         return self.state == "untriaged"
 
     @property
+    def hanging(self) -> bool:
+        """It is not matched: its blocks may vanish because they hang on one that is."""
+        return self.kind == "indirect-leak" and self.certainty == "possible"
+
+    @property
     def wider(self) -> bool:
         """Own code besides what was asked for: it must be confirmed by itself."""
-        return self.own and not self.asked
+        return self.own and not self.asked and not self.hanging
+
+    @property
+    def wholly(self) -> bool:
+        """Every record of it is surely hidden."""
+        return 0 < self.seen.records <= self.certain.records
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,19 @@ class Reach:
         return tuple(row for row in self.rows if row.memory_error)
 
     @property
+    def matched(self) -> tuple[ReachRow, ...]:
+        """Signatures that the rule itself matches, so far as that can be told: not what hangs on them, nor what has no names."""
+        return tuple(row for row in self.rows if row.certainty in ("certain", "possible") and not row.hanging)
+
+    @property
+    def hanging(self) -> tuple[ReachRow, ...]:
+        return tuple(row for row in self.rows if row.hanging)
+
+    @property
     def too_broad(self) -> bool:
-        """It reaches more than one signature."""
-        return len(self.rows) > 1
+        """It matches more than one signature."""
+        return len(self.matched) > 1
+
+    def misses(self, signature: str) -> bool:
+        """Whether nothing of the signature that it is proposed for can be hidden by it."""
+        return bool(signature) and not any(row.asked for row in self.rows)

@@ -145,6 +145,16 @@ def test_a_base_that_ran_fewer_tests_leaves_a_doubt_about_what_is_introduced():
     assert told.sentence.endswith(told.caveat)
     assert compare(replace(CLEAN, tests=57), replace(BASE, tests=57)).caveat == ""
     assert compare(CLEAN, replace(BASE, tests=57)).caveat == "", "nobody counted"
+
+
+def test_two_sides_that_show_nothing_say_what_suppressions_hid():
+    told = compare(replace(CLEAN, suppressed_count=4), replace(CLEAN, suppressed_count=2))
+    assert told.result is Comparison.NO_FINDINGS
+    assert told.sentence == "Neither side found anything. Suppressions hid 4 records at the base and 2 at the head."
+    assert compare(CLEAN, CLEAN).sentence == "Neither side found anything."
+
+
+def test_the_fewer_tests_of_a_base_without_news_are_no_caveat():
     assert compare(replace(BASE, tests=1), replace(BASE, tests=57)).caveat == "", "nothing is introduced"
 
 

@@ -223,6 +223,11 @@ OWN = LaneView(
         ("leak:engine::device::DevicePool::Get", False),
         ("leak:DevicePool::Get", False),
         ("leak:src/device/device_pool.cpp", False),
+        ("leak:.cpp", True),
+        ("leak:libc.so", True),
+        ("leak:^main$", True),
+        ("leak:__interceptor_", True),
+        ("leak:::", True),
         ("leak:libcuda.so", False),
         ("leak:*tls_get_addr*", False),
         ("race:*", False),
@@ -258,6 +263,21 @@ def test_a_used_template_counts_where_the_rules_text_is_unknown():
     judged = judge(facts(suppressions=(hit,)), GREEN, LANE)
     assert judged.verdict is Verdict.BLINDED
     assert [line.number for line in judged.because] == [9, 5]
+
+
+@pytest.mark.parametrize(
+    ("detector", "verdict"), [(Detector.LEAK, Verdict.BLINDED), (Detector.VALGRIND, Verdict.CLEAN)]
+)
+def test_valgrind_tells_the_name_of_a_block_where_others_tell_a_pattern(detector, verdict):
+    log = facts(
+        mark(MarkKind.DETECTOR_RAN, value="memcheck"), options={}, suppressions=(SuppressionHit(40, 99999, "main", 9),)
+    )
+    assert judge(log, GREEN, LaneView(detectors=(detector,))).verdict is verdict
+
+
+def test_a_broad_rule_that_no_line_of_the_log_names_is_told_with_its_reason():
+    judged = judge(facts(), GREEN, replace(LANE, rules=("leak:.cpp", "leak:vendor_init")))
+    assert "leak:.cpp: it matches every source file of a language." in [line.text for line in judged.because]
 
 
 LOG_PATH = {"ASAN_OPTIONS": {"log_path": "/tmp/asan", "exitcode": "0"}}

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaks import marks, notices, outbox
 from leaks.ingest.digest import retry_log
+from leaks.ledger_words import LifeCycle
 from leaks.models import (
     CommitStatus,
     Lane,
@@ -146,6 +147,25 @@ def test_a_canary_and_what_somebody_judged_are_no_news() -> None:
     rule(NEW)
     notices.new_signatures([planted.pk, judged.pk])
     assert told(NEW) == []
+
+
+@pytest.mark.parametrize("ending", ["merged", "gone"])
+def test_what_stands_for_itself_no_more_is_no_news(ending: str) -> None:
+    """Its keys went elsewhere before anybody was told of it, or of its coming back."""
+    leaky(1, (LEAKY, 64), (OTHER, 8))
+    settle()
+    one, other = Signature.objects.order_by("pk")
+    last = LaneOutcome.objects.get()
+    regressed = {"life": LifeCycle.REGRESSED, "life_since": last}
+    Signature.objects.filter(pk=one.pk).update(
+        **regressed, **({"merged_into": other} if ending == "merged" else {"gone_at": MORNING})
+    )
+    rule(NEW)
+    rule(NoticeKind.SIGNATURE_REGRESSED)
+    notices.new_signatures([one.pk, other.pk])
+    notices.regressed_signatures([one.pk, other.pk])
+    assert told(NEW) == [other.public_id]
+    assert told(NoticeKind.SIGNATURE_REGRESSED) == []
 
 
 def test_a_threshold_holds_for_leaks() -> None:

@@ -1,5 +1,7 @@
 """What suppression rules would hide of the reports of a log, and how sure that is."""
 
+from dataclasses import replace
+
 import pytest
 
 from leaks.evidence import Frame, Report
@@ -104,6 +106,86 @@ def test_a_module_that_the_log_prints_elsewhere_may_be_that_of_any_frame() -> No
     assert told("leak:engine_te", leak_log(POOL, VENDOR)) == [(1, POSSIBLE), (1, CERTAIN)]
 
 
+SHORT = POOL.replace("engine::Pool::grow(int) /src/engine/pool.cpp", "grow my src/pool (1).cpp")
+
+
+@pytest.mark.parametrize(
+    ("rules", "found"),
+    [
+        ("leak:^/opt/build", POSSIBLE),
+        ("leak:/engine_tests$", POSSIBLE),
+        ("leak:build/", POSSIBLE),
+        ("leak:/src/engine/", CERTAIN),
+        ("leak:/opt/build/tests.cpp", None),  # the path of a source file
+        ("leak:build/Pool::", None),
+        ("leak:build", None),
+    ],
+)
+def test_a_path_may_be_that_of_a_program_that_the_log_never_prints(rules: str, found: Certainty | None) -> None:
+    assert told(rules, leak_log(POOL)) == [(1, found) if found else None]
+
+
+@pytest.mark.parametrize(
+    ("rules", "found"),
+    [
+        ("leak:/opt/build/engine_tests", POSSIBLE),
+        ("leak:^/opt/", POSSIBLE),
+        ("leak:build/", POSSIBLE),
+        ("leak:build/plug", POSSIBLE),  # a library may lie beside the program
+        ("leak:/opt/*/plug", POSSIBLE),
+        ("leak:^/srv", None),
+        ("leak:other/", None),
+        ("leak:opt/plug", None),
+    ],
+)
+def test_where_each_program_is_printed_a_path_elsewhere_is_none(rules: str, found: Certainty | None) -> None:
+    assert told(rules, leak_log(POOL, VENDOR))[0] == ((1, found) if found else None)
+
+
+def test_a_program_is_known_of_one_process_and_not_of_another() -> None:
+    other = leak_log(POOL)[0]
+    assert told("leak:^/srv", [*leak_log(VENDOR), replace(other, pid=8)]) == [(1, POSSIBLE)] * 2
+
+
+def test_what_is_known_of_programs_otherwise_is_used() -> None:
+    rules = parse_rules("leak:^/srv\nleak:^/opt/")
+    (match,) = reach(rules, leak_log(POOL), modules=["/opt/build/engine_tests"])
+    assert (match.rule, match.certainty, match.rivals) == (rules[1], POSSIBLE, ())
+
+
+@pytest.mark.parametrize(
+    ("rules", "found"),
+    [
+        ("leak:^grow$", CERTAIN),
+        ("leak:my src", CERTAIN),
+        ("leak:(1).cpp$", CERTAIN),
+        ("leak:^grow my$", None),
+        ("leak:^src", None),
+    ],
+)
+def test_a_path_with_blanks_begins_where_the_name_ends(rules: str, found: Certainty | None) -> None:
+    assert told(rules, leak_log(SHORT)) == [(1, found) if found else None]
+
+
+@pytest.mark.parametrize("pattern", ["^Pool::operator new$", "^my pool.cpp$", "^pool.cpp$", "^Pool::operator new my$"])
+def test_where_a_path_may_begin_in_several_places_each_is_possible(pattern: str) -> None:
+    log = leak_log(POOL.replace("engine::Pool::grow(int) /src/engine/", "Pool::operator new my "))
+    assert told(f"leak:{pattern}", log) == [(1, POSSIBLE)]
+    assert told("leak:Pool::operator", log) == [(1, CERTAIN)]
+
+
+@pytest.mark.parametrize("rules", ["leak:Pool", "leak:libvendor.so", "leak:/opt/build", "leak:pool.cpp"])
+def test_without_frames_nothing_can_be_decided(rules: str) -> None:
+    unread = [replace(report, frames=()) for report in leak_log(POOL, HANGING)]
+    assert told(rules, unread) == [(1, UNDECIDABLE)] * 2
+
+
+def test_a_cut_stack_may_hold_what_a_rule_names() -> None:
+    cut = [replace(report, frames=report.frames[:2], truncated=True) for report in leak_log(POOL)]
+    assert told("leak:Cache", cut) == [(1, UNDECIDABLE)]
+    assert told("leak:Pool", cut) == [(1, CERTAIN)]
+
+
 def test_another_report_ties_a_function_to_its_module() -> None:
     assert told("leak:libvendor.so", leak_log(VENDOR, TIE)) == [(1, CERTAIN)] * 2
     assert told("leak:libvendor.so", leak_log(VENDOR)) == [(1, POSSIBLE)]
@@ -182,6 +264,8 @@ def test_distinct_frames_are_soon_asked() -> None:
     assert isinstance(ready, RuleSet)
     assert ready.hits("engine::Pool::grow()", "/src/pool.cpp", None)
     assert not ready.hits("engine::Cache::fill()", "/src/cache.cpp", None)
+    assert ready.hits("engine::Pool::operator new my", "src/a.cpp", None)
+    assert not RuleSet(parse_rules("leak:new my"), Suppressor.LSAN).hits("Pool::operator new my", "src/a.cpp", None)
     assert ready.frame("engine::Pool::grow()", "/src/pool.cpp", None).is_certain
     assert ready.frame("engine::Cache::fill()", "/src/cache.cpp", None).rule is None
     assert ready.frame(None, None, "/opt/build/engine_tests").certainty is UNDECIDABLE

@@ -77,3 +77,15 @@ def test_a_check_without_a_stack_does_not_show_its_function() -> None:
 def test_checks_that_share_a_sentence_are_not_told_apart() -> None:
     report = Report("ubsan", "undefined-behavior:implicit-conversion", 1, "", SHIFT.frames, place=SHIFT.place)
     assert told("implicit-signed-integer-truncation:pack", [report]) == [(1, POSSIBLE)]
+
+
+def test_a_path_with_blanks_is_whole_in_the_stack_alone() -> None:
+    frames = (Frame("a", "pack(int)", "my src/pack.cpp", 3),)
+    report = Report("ubsan", SHIFT.kind, 1, "", frames, place=Frame("p", file="src/pack.cpp", line=3))
+    assert told("shift-exponent:^src/pack.cpp", [report]) == [None]
+    assert told("shift-exponent:my src", [report]) == [(1, CERTAIN)]
+
+
+def test_without_frames_nothing_can_be_decided() -> None:
+    assert told("interceptor_via_fun:pack", [Report("asan", "heap-buffer-overflow", 1, "")]) == [(1, UNDECIDABLE)]
+    assert told("interceptor_via_fun:pack", [Report("asan", "double-free", 1, "")]) == [None]

@@ -164,5 +164,5 @@ def test_the_number_of_queries_does_not_grow_with_the_history(made, django_asser
     for number in range(4, 10):
         submit(number, log_text((LEAKY, 4096)), exit_code=1)
     settle()
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         reach_of(made.project, "lsan", RULE)

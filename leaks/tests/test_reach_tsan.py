@@ -11,7 +11,7 @@ from leaks.rules import parse_rules
 from leaks.tests.test_reach import told
 from leaks.words import Role
 
-CERTAIN, POSSIBLE, _ = Certainty
+CERTAIN, POSSIBLE, UNDECIDABLE = Certainty
 
 RACE = b"""==================
 WARNING: ThreadSanitizer: data race (pid=7)
@@ -52,6 +52,11 @@ SUMMARY: ThreadSanitizer: data race /src/net.cpp:4 in net::bump()
         ("race:engine_tests", (1, CERTAIN)),
         ("race:/engine_tests", (1, CERTAIN)),
         ("race:^/opt/build/engine", (1, POSSIBLE)),  # the folder of a module is not printed
+        ("race:^/opt", (1, POSSIBLE)),
+        ("race:build/", (1, POSSIBLE)),
+        ("race:build/engine_tests$", (1, POSSIBLE)),
+        ("race:build/others$", None),
+        ("race:build/net.cpp", None),
         ("race:net::counter", (1, CERTAIN)),
         ("race_top:net::bump", (1, CERTAIN)),
         ("race_top:net::total", (1, CERTAIN)),
@@ -74,6 +79,53 @@ def test_a_module_of_which_another_log_prints_the_folder() -> None:
     rules, reports = parse_rules("race:^/opt/build/engine"), read([RACE]).reports
     (match,) = reach(rules, reports, modules=["/opt/build/engine_tests"])
     assert match.is_certain
+
+
+def test_without_frames_nothing_can_be_decided() -> None:
+    unread = Report("tsan", "data-race", 1, "")
+    assert told("race:net::bump", [unread]) == [(1, UNDECIDABLE)]
+    assert told("race_top:net::bump", [unread]) == [(1, UNDECIDABLE)]
+    assert told("mutex:net::bump", [unread], Suppressor.TSAN) == [None]
+
+
+def global_race(name: str, at: int, variable: int, *, pid: int = 7, kind: str = "data-race") -> Report:
+    """A race at an address, in a variable that begins at another one."""
+    detail = (
+        f"Write of size 4 at {at:#x} by thread T2; Location is global '{name}' of size 4 at {variable:#x} (app+0x4040)"
+    )
+    frames = (Frame(f"hit_{name}", f"hit_{name}", f"/src/{name}.cpp", module="app"),)
+    return Report("tsan", kind, 1, "", frames, pid=pid, detail=detail)
+
+
+@pytest.mark.parametrize(
+    ("rule", "other", "found"),
+    [
+        ("race:^first$", global_race("second", 0x5584, 0x5584), POSSIBLE),
+        ("race:^first$", global_race("second", 0x5587, 0x5587), POSSIBLE),
+        ("race:^first$", global_race("second", 0x5588, 0x5588), None),
+        ("race:^first$", global_race("second", 0x557C, 0x557C), None),
+        ("race:^first$", global_race("second", 0x5584, 0x5584, pid=8), None),  # in another process
+        ("race:^first$", global_race("second", 0x5584, 0x5584, kind="data-race-on-vptr"), None),
+        (
+            "race:^hit_first$",
+            global_race("second", 0x5584, 0x5584),
+            None,
+        ),  # by its stack: that place of the code is remembered
+        ("race:hit_first\nrace:first", global_race("second", 0x5584, 0x5584), None),
+        ("race:^first$\nrace:second", global_race("second", 0x5584, 0x5584), CERTAIN),
+    ],
+)
+def test_a_rule_about_a_variable_hides_later_races_in_the_cell_it_begins(
+    rule: str, other: Report, found: Certainty | None
+) -> None:
+    matches = reach(parse_rules(rule), [global_race("first", 0x5580, 0x5580), other])
+    assert [match.certainty for match in matches] == [CERTAIN, found]
+
+
+def test_a_race_before_it_stays_and_so_does_one_beside_a_variable_that_begins_amid_a_cell() -> None:
+    first, second = global_race("first", 0x5580, 0x5580), global_race("second", 0x5584, 0x5584)
+    assert told("race:^first$", [second, first]) == [None, (1, CERTAIN)]
+    assert told("race:^second$", [second, first]) == [(1, CERTAIN), None]
 
 
 def thread_report(kind: str, *others: tuple[Role, str], detail: str = "") -> Report:

@@ -1,5 +1,7 @@
 """What Valgrind's suppression blocks would hide."""
 
+from dataclasses import replace
+
 import pytest
 
 from leaks.evidence import Frame, Report
@@ -40,6 +42,14 @@ def block(*lines: str, kind: str = "Memcheck:Leak") -> str:
         (("fun:malloc", "obj:*"), CERTAIN),
         (("fun:malloc", "obj:/opt/build/engine_tests"), POSSIBLE),
         (("...", "fun:main", "fun:(below main)"), POSSIBLE),
+        (("...", "fun:main", "fun:__libc_start_main@@GLIBC_2.34"), POSSIBLE),
+        (("fun:*",) * 4, CERTAIN),
+        (("fun:*",) * 8, POSSIBLE),  # how many frames there are below main() is not printed
+        (("fun:*",) * 20, POSSIBLE),
+        (("fun:malloc", *["..."] * 30), CERTAIN),
+        (("fun:malloc", *["..."] * 12, "fun:main"), CERTAIN),
+        (("fun:malloc", *["..."] * 12, "fun:nothing"), POSSIBLE),  # looked at with --num-callers=14 only
+        (("fun:malloc", *["..."] * 10, "fun:nothing"), None),
         (("fun:fill",), None),
         (("fun:malloc", "fun:fill"), None),
         (("fun:malloc", "fun:Pool::grow*"), None),
@@ -91,3 +101,13 @@ def test_the_last_block_is_tried_first_and_what_matched_goes_to_the_head() -> No
 
 def test_a_block_that_valgrind_would_refuse_hides_nothing() -> None:
     assert told(block("..."), [lost()]) == [None]
+
+
+@pytest.mark.parametrize("cut", [lost(), replace(lost(), frames=()), replace(lost(), frames=LOST[:2])])
+def test_a_cut_stack_may_hold_what_a_block_names(cut: Report) -> None:
+    found = (1, POSSIBLE if len(cut.frames) < 4 else CERTAIN)
+    assert told(block("fun:malloc", "...", "fun:fill"), [replace(cut, truncated=True)]) == [found]
+
+
+def test_a_block_for_no_known_tool_is_passed_over() -> None:
+    assert told("{\n   Memcheck:Leak\n   fun:malloc\n}\n" + block("fun:malloc"), [lost()]) == [(5, CERTAIN)]

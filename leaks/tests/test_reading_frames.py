@@ -3,7 +3,7 @@
 import pytest
 
 from leaks.evidence import Frame
-from leaks.parsing.frames import FrameTexts, understood, with_address, without_address
+from leaks.parsing.frames import FrameTexts, other_splits, understood, with_address, without_address
 
 # text after the address -> function, file, line, column, module, offset, build id
 FORMS = [
@@ -71,6 +71,21 @@ FORMS = [
     ("pool.c", None, "pool.c", None, None, None, None, None),
     ("in f(int) /src/copy (2)/a.cc:12:3", "f(int)", "/src/copy (2)/a.cc", 12, 3, None, None, None),
     ("in f /src/copy [2]/a.cc:12:3", "f", "/src/copy [2]/a.cc", 12, 3, None, None, None),
+    ("in plain_c my src/a.cpp:3", "plain_c", "my src/a.cpp", 3, None, None, None, None),
+    ("in plain_c /tmp/src/a (1).cpp:3", "plain_c", "/tmp/src/a (1).cpp", 3, None, None, None, None),
+    ("in plain_c a (1).cpp:3:7", "plain_c", "a (1).cpp", 3, 7, None, None, None),
+    ("in plain_c lib (v2)/a.cpp:3", "plain_c", "lib (v2)/a.cpp", 3, None, None, None, None),
+    ("in plain_c /src/a (copy) 2.cpp:3", "plain_c", "/src/a (copy) 2.cpp", 3, None, None, None, None),
+    ("in pool::grow(int) const a (copy) 2.cpp:3", "pool::grow(int) const", "a (copy) 2.cpp", 3, None, None, None, None),
+    ("in Box::operator()(int) const my dir (v2)+x/a b (c).cpp:8", "Box::operator()(int) const", "my dir (v2)+x/a b (c).cpp", 8, None,
+     None, None, None),
+    ("in operator() my src/a.cpp:4", "operator()", "my src/a.cpp", 4, None, None, None, None),
+    ("in make<unsigned int> my src/a.cpp:4", "make<unsigned int>", "my src/a.cpp", 4, None, None, None, None),
+    ("in (anonymous namespace)::f my src/x.cpp:3", "(anonymous namespace)::f", "my src/x.cpp", 3, None, None, None, None),
+    ("in f() [clone .part.0] my src/a.c:3", "f() [clone .part.0]", "my src/a.c", 3, None, None, None, None),
+    ("grow my src/a.cpp:3 (app+0x12)", "grow", "my src/a.cpp", 3, None, "app", "0x12", None),
+    ("in operator unsigned long a.cpp:3", "operator unsigned long", "a.cpp", 3, None, None, None, None),
+    ("in Foo::operator new my src/a.cpp:3", "Foo::operator new my", "src/a.cpp", 3, None, None, None, None),  # it cannot be known
     ("", None, None, None, None, None, None, None),
 ]  # fmt: skip
 
@@ -78,6 +93,29 @@ FORMS = [
 @pytest.mark.parametrize("form", FORMS, ids=[form[0][:40] for form in FORMS])
 def test_a_frame_is_split_from_the_right(form):
     assert understood(form[0]) == Frame(*form)
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("in plain_c my src/a.cpp:3", []),
+        ("in plain_c /tmp/my src/a (1).cpp:3", []),
+        ("in eng::grow(int) const my src/a b.cpp:3", []),
+        ("in void eng::grow<int>(int) my src/a.cpp:3", []),
+        ("in operator unsigned long /src/a.cpp:3", []),
+        ("in <T as Pool>::grow src/lib.rs:3", []),
+        ("in Foo::operator new my a.cpp:3", [("Foo::operator", "new my a.cpp"), ("Foo::operator new", "my a.cpp")]),
+        ("in grow my src/Run.swift:3", [("grow my", "src/Run.swift")]),
+        ("in plain_c my a(1) b.cpp:3", [("plain_c", "my a(1) b.cpp"), ("plain_c my", "a(1) b.cpp")]),
+    ],
+)
+def test_a_frame_that_may_be_split_in_several_places_tells_them(text, others):
+    frame = understood(text)
+    assert list(other_splits(frame.function, frame.file)) == others
+
+
+def test_a_frame_that_was_split_elsewhere_is_known_again():
+    assert other_splits("plain_c my", "src/a.cpp") == (("plain_c", "my src/a.cpp"),)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +156,21 @@ def test_a_text_is_understood_once():
 
 
 @pytest.mark.parametrize(
-    "text", ["(" * 60_000, ")" * 60_000, ":1" * 30_000, " /" * 30_000, "+0x1" * 15_000 + ")", "<" * 60_000]
+    "text",
+    [
+        "(" * 60_000,
+        ")" * 60_000,
+        ":1" * 30_000,
+        " /" * 30_000,
+        "+0x1" * 15_000 + ")",
+        "<" * 60_000,
+        "(" * 20_000 + " /)" * 20_000 + ":1",
+        "f" + " (a)" * 15_000 + " b:1",
+        "a " * 30_000 + "b:1",
+        "operator " * 7_000 + "b:1",
+    ],
 )
 def test_brackets_without_end_cost_no_time(text):
-    assert understood("in " + text).text == "in " + text
+    frame = understood("in " + text)
+    assert frame.text == "in " + text
+    assert len(other_splits(frame.function or "", frame.file or "")) <= 64

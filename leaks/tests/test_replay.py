@@ -209,6 +209,8 @@ Suppressions used:
         ("engine::device::DevicePool::Get", "clean"),
         ("BuildProportionalRopeCache", "clean"),
         ("device_pool.cpp", "clean"),
+        (".cpp", "blinded"),
+        ("libc.so", "blinded"),
         ("engine::", "blinded"),
         ("engine", "blinded"),
         ("engine_tests", "blinded"),

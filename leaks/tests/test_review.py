@@ -12,6 +12,8 @@ from django.utils import timezone
 from leaks import journal, marks, models, review
 from leaks.errors import BadSubmission, Conflict
 from leaks.ledger_words import SuppressionState as State
+from leaks.queries.suppressions_said import OwnRecords, names_one, rejected_before
+from leaks.rows.suppressions import RejectedBefore
 from leaks.tests.ledger import log_text, settle, submit
 from leaks.tests.meantime import failing, meanwhile
 from leaks.tests.reviewing import RULE, WIDER, in_days, make_reviewed, today
@@ -81,6 +83,58 @@ def test_a_pattern_that_matches_everything_is_refused_with_its_reach(made):
         made.propose(rule="leak:*")
 
 
+MANY = [("engine::Pool::take(int)", "/src/engine/pool.h", 50), ("engine::Cache::fill()", "/src/engine/cache.cpp", 3)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "taken"),
+    [
+        ("leak:/src/engine/", False),
+        ("leak:engine_tests_of_all", True),  # it hides nothing
+        ("leak:engine::", False),
+        ("leak:^engine::Pool::get(unsigned long)$", True),
+        ("leak:Pool::get", True),
+        ("leak:vocab.cpp", True),
+    ],
+)
+def test_a_rule_that_hides_nearly_all_own_leaks_and_is_not_the_name_of_one_function_is_refused(made, rule, taken):
+    submit(4, log_text(*((place, 8) for place in MANY)), exit_code=1)
+    settle()
+    if taken:
+        assert made.propose(rule=rule)
+    else:
+        with pytest.raises(BadSubmission, match="4 of all 4 own signatures and 6 of their 6 records") as refused:
+            made.propose(rule=rule)
+        assert refused.value.field == "rule"
+
+
+@pytest.mark.parametrize(
+    ("rule", "one"),
+    [
+        ("leak:Pool::get", True),
+        ("leak:^engine::Pool::get(int)$", True),
+        ("leak:engine::", False),
+        ("leak:/src/", False),
+        ("leak:load_all", False),
+    ],
+)
+def test_of_a_function_that_leaks_under_many_signatures_its_name_may_be_silent(rule, one):
+    """The leaks of a pool that keeps its blocks may be nearly all there are, and still they are those of one function."""
+    pool = [OwnRecords(f"S{n}", ("engine::Pool::get", "engine::Pool::get(int)"), 5) for n in range(4)]
+    others = [OwnRecords(f"T{n}", (f"engine::load_{n}",), 1) for n in range(3)]
+    assert names_one(rule, [*pool, *others]) is one
+
+
+@pytest.mark.parametrize(
+    ("tool", "rule"), [("tsan", "race:engine::Pool::get"), ("asan", "interceptor_via_fun:get_all")]
+)
+def test_a_rule_in_the_file_of_a_tool_that_never_reported_the_signature_is_refused(made, tool, rule):
+    with pytest.raises(BadSubmission, match=f"was reported by lsan, never by {tool}") as refused:
+        made.propose(tool=tool, rule=rule)
+    assert refused.value.field == "signature"
+    assert made.propose(tool=tool, rule=rule, signature="")
+
+
 def test_the_last_possible_day_is_taken(made):
     assert made.propose(ends_on=in_days(180)).ends_on == in_days(180)
 
@@ -120,6 +174,34 @@ def test_the_same_rule_for_the_same_lanes_is_refused(made, approved, subtests):
 def test_what_was_rejected_or_has_ended_may_be_proposed_again(made):
     review.reject(made.propose(), made.people["ann"], reason="No.", revision=1)
     assert made.propose()
+
+
+POOL = "{{\n  {name}\n  Memcheck:Leak\n  ...\n  fun:*4Pool3get*\n}}"
+
+
+def test_of_two_blocks_that_differ_in_their_name_alone_one_is_enough(made):
+    one = made.propose(tool="valgrind", signature="", rule=POOL.format(name="the pool"))
+    with pytest.raises(BadSubmission, match=one.public_id):
+        made.propose(tool="valgrind", signature="", rule=POOL.format(name="another name"))
+
+
+def test_a_rule_that_was_rejected_before_is_told_with_its_reason(made):
+    def told(rule, tool="lsan"):
+        return rejected_before(made.project, tool, rule)
+
+    assert told(RULE) is None
+    review.withdraw(made.propose(), made.people["tom"], reason="A slip.")
+    assert told(RULE) is None
+    for reason in ("Fix it.", "Fix it, please."):
+        last = review.reject(made.propose(), made.people["ann"], reason=reason, revision=1)
+    assert told(RULE) == RejectedBefore(last.public_id, "ann", last.ended_at, "Fix it, please.")
+    assert told(WIDER) is None
+    earlier = rejected_before(made.project, "lsan", RULE, besides=last.public_id)
+    assert earlier is not None
+    assert earlier.reason == "Fix it."
+    block = made.propose(tool="valgrind", signature="", rule=POOL.format(name="the pool"))
+    review.reject(block, made.people["ann"], reason="No.", revision=1)
+    assert told(POOL.format(name="another name"), "valgrind").public_id == block.public_id
 
 
 def test_what_ends_soon_may_be_proposed_again_so_that_nothing_is_in_between(made):
@@ -269,6 +351,14 @@ def test_other_own_code_needs_a_confirmation_of_its_own(made):
         made.approve(one)
     assert refused.value.field == "wider_confirmed"
     assert made.approve(one, wider_confirmed=True).wider_confirmed
+
+
+def test_a_rule_that_does_not_reach_what_it_is_proposed_for_needs_a_confirmation(made):
+    one = made.propose(rule="leak:nothing_like_it")
+    with pytest.raises(BadSubmission, match=f"nothing of {made.pool.public_id} would be hidden") as refused:
+        made.approve(one)
+    assert refused.value.field == "wider_confirmed"
+    assert not made.approve(one, wider_confirmed=True).wider_confirmed
 
 
 def test_what_it_was_proposed_for_needs_none(made):

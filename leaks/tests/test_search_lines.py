@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from leaks import models, search_lines, standing_texts
-from leaks.search_lines import held, seen_with
+from leaks import models, search_lines
+from leaks.search_lines import seen_with
 from leaks.search_values import Pattern, pattern
 from leaks.standing_signatures import rebuild_signatures
 from leaks.tests import cast
@@ -23,6 +23,11 @@ TEXT = seen_with(
     function=["engine::Pool::Get(int)", "main"],
     file=["src/pool.h", "tests/main.cpp", "100%.cpp"],
 )
+
+
+def held(lines: str, word: str) -> list[str]:
+    """What stands there behind one of the words."""
+    return [line.removeprefix(f"{word}:") for line in lines.split("\n") if line.startswith(f"{word}:")]
 
 
 def _column(text: str) -> int:
@@ -139,6 +144,7 @@ def shown(db: None) -> Callable[..., models.Signature]:
 def _join(one: models.Signature, test: str) -> None:
     """What the cast makes a signature of its own belongs to the first one."""
     models.Report.objects.filter(key__signature=one).update(test=test, tool="lsan")
+    models.Sighting.objects.filter(key__signature=one).update(tool="lsan")
     first = models.Signature.objects.order_by("pk")[0]
     models.SignatureKey.objects.filter(signature=one).update(signature=first)
 
@@ -156,15 +162,6 @@ def test_all_tests_that_ever_triggered_it_are_held_and_both_its_names(shown: Cal
     assert held(text, "test") == ["one", "three", "two"]
     assert held(text, "function")[0] == "engine::three"
     assert held(text, "file")[0].endswith("pool.cpp")
-
-
-def test_of_what_very_many_outcomes_show_the_first_and_last_are_asked_and_what_it_held_stays(
-    shown: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(standing_texts, "WHOLE_HISTORY", 2)
-    assert held(shown("one", "two", "three").seen_with, "test") == ["one", "three"]
-    models.Signature.objects.update(seen_with=seen_with(tool=["lsan"], test=["before", "one"]))
-    assert held(_rebuilt().seen_with, "test") == ["one", "three", "before"]
 
 
 def test_a_withdrawn_run_triggers_nothing(shown: Callable[..., Any]) -> None:

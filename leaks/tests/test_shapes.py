@@ -31,6 +31,8 @@ OTHER = [
     ("no second stack", RACE, replace(RACE, stacks=())),
     ("another role of it", RACE, replace(RACE, stacks=(Stack(Role.ALLOCATED, (OUTER,)),))),
     ("another global", RACE, replace(RACE, detail=RACE.detail.replace("table1234", "table1235"))),
+    ("a cut one", LEAK, replace(LEAK, truncated=True)),
+    ("a cut race", RACE, replace(RACE, truncated=True)),
     ("another size of an access", READ, replace(READ, detail="Invalid read of size 8")),
     ("another place without a stack", READ, replace(READ, place=OUTER)),
 ]

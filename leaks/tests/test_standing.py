@@ -1,11 +1,15 @@
+from collections.abc import Callable
 from datetime import timedelta
+from itertools import permutations
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from leaks import marks
-from leaks.models import CommitLane, LaneExpectation, LaneOutcome, RuleFile, Signature, StaleMark
+from leaks.models import Commit, CommitLane, LaneExpectation, LaneOutcome, RuleFile, Signature, StaleMark
+from leaks.queries.commits import commit_page
 from leaks.tests.ledger import LEAKY, MORNING, OTHER, dump, log_text, outcome, project, settle, submit, wipe
 from leaks.words import ClaimSource, Flag, Reason, SignatureState, Verdict
 
@@ -44,6 +48,50 @@ def test_an_earlier_attempt_that_comes_late_flips_the_later_one() -> None:
     submit(1, log_text((LEAKY, 64)), **LEAKING)
     settle()
     assert outcome(1, 2).standing_flags == [Flag.RERUN_FLIPPED]
+
+
+QUEUED = {"started_at": MORNING + timedelta(hours=9), "finished_at": MORNING + timedelta(hours=10)}
+LATER = {"started_at": MORNING + timedelta(hours=5), "finished_at": MORNING + timedelta(hours=6)}
+WAYS: tuple[Callable[[], Any], ...] = (
+    lambda: submit(1, log_text(), **QUEUED),  # the lane waited for a machine
+    lambda: submit(1, lane="tsan"),  # its run began in the morning
+    lambda: submit(2, log_text(), commit=f"{1:040x}", conclusion="failure", exit_code=2, **LATER),
+)
+
+
+def on_the_page() -> str:
+    shown = commit_page(project(), Commit.objects.get(sha=f"{1:040x}"))
+    return next(lane.attempts[0].ref.public_id for lane in shown.lanes if lane.lane == "asan")
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize("settled", [False, True])
+def test_attempts_stand_in_the_order_in_which_their_runs_began_whenever_that_is_told(order, settled) -> None:
+    """And not their lanes: run 2 began after run 1, and its lane before that of run 1."""
+    for way in order:
+        WAYS[way]()
+        if settled:
+            settle()
+    settle()
+    stored = CommitLane.objects.get(commit__sha=f"{1:040x}", lane__name="asan")
+    last = LaneOutcome.objects.get(run__external_id="r2")
+    assert (stored.verdict, stored.outcome) == (Verdict.UNEXPLAINED, last)
+    assert (last.standing_flags, last.rerun_of) == (
+        [Flag.RERUN_FLIPPED],
+        LaneOutcome.objects.get(run__external_id="r1", lane__name="asan"),
+    )
+    assert on_the_page() == last.public_id
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_without_a_start_the_number_of_the_run_decides_and_not_who_came_first(order) -> None:
+    silent = {"commit": f"{1:040x}", "started_at": None, "finished_at": None}
+    logs = {1: log_text(), 2: log_text((LEAKY, 64))}
+    for number in order:
+        submit(number, logs[number], **silent)
+    settle()
+    assert outcome(2).rerun_of == outcome(1)
+    assert outcome(1).rerun_of is None
 
 
 def test_a_withdrawn_attempt_counts_nowhere() -> None:

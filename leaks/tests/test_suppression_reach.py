@@ -2,15 +2,19 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from leaks.management.commands.suppression_reach import NOBODY_READS
 from leaks.tests.test_reach import HANGING, OPENING, POOL
 from leaks.tests.test_reach_tsan import RACE
 
-KEYS = ["file", "line", "kind", "signature", "rule", "certainty"]
+KEYS = ["file", "line", "kind", "count", "signature", "rule", "certainty"]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[dict]:
@@ -38,6 +42,26 @@ def test_each_report_is_answered_in_the_order_of_the_log(capsys, tmp_path: Path,
     assert first["signature"].startswith("LKS-")
     assert (first["rule"], first["certainty"]) == ({"line": 2, "text": "leak:Pool"}, "certain")
     assert (second["kind"], second["certainty"]) == ("indirect-leak", "possible")
+
+
+def test_blocks_of_the_same_frames_are_one_report_with_their_count(capsys, tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(OPENING + POOL + HANGING + POOL.replace("64 byte", "72 byte"))
+    rows = asked(capsys, rules(tmp_path, "leak:Pool\n"), log)
+    assert [(row["line"], row["count"], row["certainty"]) for row in rows] == [(3, 2, "certain"), (9, 1, "possible")]
+
+
+def test_it_ends_quietly_when_nobody_reads_on(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(OPENING + "".join(POOL.replace("Pool::grow", f"Pool{number}::grow") for number in range(3000)))
+    command = [sys.executable, "manage.py", "suppression_reach", str(rules(tmp_path, "leak:Pool\n")), str(log)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait(60) == NOBODY_READS
 
 
 def test_what_no_rule_hides_has_neither_rule_nor_certainty(capsys, tmp_path: Path, log: Path) -> None:

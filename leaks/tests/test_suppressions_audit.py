@@ -7,8 +7,9 @@ import pytest
 from leaks import models, review
 from leaks.queries import suppressions_audit as audits
 from leaks.queries.suppressions_audit import exported_rules, suppression_audit
+from leaks.queries.suppressions_uses import uses
 from leaks.rows.intake import SubmittedRules
-from leaks.tests.ledger import log_text, outcome, settle, submit
+from leaks.tests.ledger import log_text, named, outcome, settle, submit
 from leaks.tests.reviewing import RULE, WIDER, in_days, make_reviewed, today
 from leaks.watching import NEVER_USED_AFTER
 
@@ -175,6 +176,64 @@ def test_a_lane_that_has_not_run_since_an_end_is_no_drift(made):
     assert audit(made).strays == ()
 
 
+def ended(made, begun, over, **values):
+    """In force from so many days ago until so many days ago."""
+    one = review.revoke(made.approved(**values), made.people["ann"], reason="No longer.")
+    at = [datetime.now(UTC) - timedelta(days=days) for days in (begun, over)]
+    models.Suppression.objects.filter(pk=one.pk).update(approved_at=at[0], ended_at=at[1])
+    return one
+
+
+@pytest.mark.parametrize("rules", [RULE, f"# our own\n{RULE}\n", ""], ids=["same file", "own file", "no file"])
+def test_what_was_approved_at_its_time_is_no_drift_later(made, rules):
+    ended(made, 20, 5)
+    for number in (11, 12, 13):
+        ran(number, RULE if rules else "", 48, days=10)
+    ran(14, rules, 144)
+    (row,) = audit(made).strays
+    assert (row.count, row.bytes, row.runs) == (1, 144, 1)
+
+
+def test_what_was_used_before_the_approval_counts_as_drift_once_it_has_ended(made):
+    ended(made, 10, 5)
+    for number, days in ((11, 15), (12, 7), (13, 1)):
+        ran(number, RULE, 16, days=days)
+    (row,) = audit(made).strays
+    assert (row.count, row.bytes, row.runs) == (2, 32, 2)
+
+
+def test_what_is_approved_for_another_lane_covers_no_run_of_this_one(made):
+    ended(made, 20, 5, lanes=("soak",))
+    for number, lane in ((11, "soak"), (12, "asan")):
+        ran(number, RULE, 16, days=10, lane=lane)
+    (row,) = audit(made).strays
+    assert (row.lane, row.count, row.runs) == ("asan", 1, 1)
+
+
+def test_a_rule_past_its_last_day_covers_nothing_more_before_a_look_has_ended_it(made):
+    one = made.approved()
+    begun = datetime.now(UTC) - timedelta(days=20)
+    models.Suppression.objects.filter(pk=one.pk).update(approved_at=begun, ends_on=in_days(-5))
+    ran(11, RULE, 48, days=10)
+    ran(12, RULE, 16)
+    (row,) = audit(made).strays
+    assert (row.known_state, row.count, row.bytes, row.runs) == ("expired", 1, 16, 1)
+
+
+def test_what_lanes_do_after_the_end_is_not_told_of_the_rule(made):
+    one = ended(made, 20, 5)
+    ran(11, RULE, 48, days=10)
+    ran(12, RULE, 16)
+    settle()
+    one.refresh_from_db()
+    assert (uses(one, ()).count, uses(one, ()).bytes) == (1, 48)
+    (rule,) = exported_rules(made.project)
+    assert (rule.hits.count, rule.hits.bytes) == (1, 48)
+
+
+# --- Where it stands -------------------------------------------------------------------------------------------------
+
+
 def test_what_a_table_names_and_no_file_holds_is_told_apart(made):
     ran(11, "leak:engine::Vocab", 64, "engine::Baked", options={"LSAN_OPTIONS": "max_leaks=0"})
     ran(12, "", 64, "*tls_get_addr*")
@@ -186,6 +245,55 @@ def test_what_a_table_names_and_no_file_holds_is_told_apart(made):
         ("leak:engine::Vocab", "file"),
     }
     assert "__lsan_default_suppressions" in next(row.said for row in found.in_code if row.origin == "code")
+
+
+KNOWN = {"ASAN_OPTIONS": "detect_leaks=1"}
+FILE = {"LSAN_OPTIONS": "suppressions=/ci/ci.supp"}
+
+
+@pytest.mark.parametrize("proof", [11, 12, 13])
+def test_any_run_of_a_lane_may_prove_that_a_rule_is_linked_in(made, proof):
+    for number in (11, 12, 13):
+        ran(number, "", 64, "engine::Baked", days=14 - number, options=KNOWN if number == proof else {})
+    found = audit(made)
+    assert [(row.rule, row.runs, row.outcome) for row in found.in_code] == [
+        ("engine::Baked", 3, outcome(proof).public_id)
+    ]
+    assert found.strays == ()
+
+
+def test_a_run_of_another_lane_proves_nothing(made):
+    ran(11, "", 64, "engine::Baked")
+    ran(12, "", 64, "engine::Other", lane="soak", options=KNOWN)
+    assert [row.rule for row in audit(made).in_code] == ["engine::Other"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "origin"),
+    [
+        ("leak:engine::Vocab", FILE, "code"),
+        ("# nothing in it", FILE, "code"),
+        ("leak:engine::Vocab", {"LSAN_OPTIONS": "suppressions=/ci/other.supp"}, "unknown"),
+        ("", FILE, "unknown"),
+        ("leak:engine::Vocab", {}, "unknown"),
+        ("leak:engine::Vocab\n" + "#" * 300_000, FILE, "unknown"),  # not read to its end
+    ],
+    ids=["lacks", "empty", "another file", "kept to itself", "no options", "too long"],
+)
+def test_a_file_that_was_uploaded_whole_and_lacks_it_proves_it_too(made, rules, options, origin):
+    ran(11, rules, 64, "engine::Baked", options=options)
+    found = audit(made)
+    (row,) = (row for row in (*found.strays, *found.in_code) if row.rule == "engine::Baked")
+    assert row.origin == origin
+
+
+def test_a_run_with_two_logs_is_asked_as_one(made):
+    """The options may stand in another log of the run than the table."""
+    at = datetime.now(UTC)
+    table = log_text(hidden=64).replace("leak_me", "engine::Baked")
+    files = named(("env.log", "+ ASAN_OPTIONS=detect_leaks=1 ./tests\n" + log_text()), ("tests.log", table))
+    submit(11, files=files, started_at=at, finished_at=at)
+    assert [row.rule for row in audit(made).in_code] == ["engine::Baked"]
 
 
 # --- The whole -------------------------------------------------------------------------------------------------------

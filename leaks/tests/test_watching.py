@@ -56,7 +56,8 @@ def test_each_finding_has_its_condition(facts, found):
         ({**UNUSED, "tool": "valgrind"}, "only with -v"),
         ({**UNUSED, "held": 0, "told": 4}, "no file of 30 complete runs since its approval holds it (4 told their files)"),
         ({**UNUSED, "held": 0, "told": 0, "runs": 1}, "none of 1 complete run since its approval told which files"),
-        ({"reached": 9}, "it reached 9 signatures"),
+        ({"reached": 9}, "it reached 9 signatures."),
+        ({"reached": 2, "hanging": 3}, "it reached 2 signatures, besides 3 that may hang on them."),
     ],
 )  # fmt: skip
 def test_a_finding_says_its_number(facts, said):
@@ -71,6 +72,8 @@ def test_a_finding_says_its_number(facts, said):
         ("*tls_get_addr*", Told(files=("ci.supp",)), Origin.FILE),
         ("engine::Pool", Told(options=True), Origin.CODE),
         ("engine::Pool", Told(options=True, named=True), Origin.UNKNOWN),
+        ("engine::Pool", Told(options=True, named=True, lacks=True), Origin.CODE),
+        ("engine::Pool", Told(files=("ci.supp",), options=True, named=True, lacks=True), Origin.FILE),
         ("engine::Pool", Told(), Origin.UNKNOWN),  # no option is known: nothing can be told
     ],
 )

@@ -1,9 +1,13 @@
-"""`manage.py suppression_reach`: what a file of suppression rules would hide in logs, without a database, one JSON object a report."""
+"""`manage.py suppression_reach`: what a file of suppression rules would hide in logs, without a database.
+
+One JSON object a report; `count` blocks of the same tool, kind and frames are one report, and `line` is that of the first.
+"""
 
 import json
+import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,8 @@ from leaks.rule_types import Suppressor
 from leaks.rules import Rule, parse_rules, suppressor_of
 from leaks.signature import identify
 from leaks.symbols import resolved
+
+NOBODY_READS = 128 + 13  # as a shell tells the signal PIPE
 
 
 class Command(BaseCommand):
@@ -43,12 +49,23 @@ class Command(BaseCommand):
             if fault.refused:
                 self.stderr.write(f"{given.rules}:{fault.line}: {fault.why}")
         ready = compile_rules(parse_rules(text), suppressor)
-        refused = 0
-        for row in (row for log in given.logs for row in _rows(log, ready)):
-            refused += "error" in row
-            self.stdout.write(json.dumps(row, separators=(",", ":")))
+        try:
+            refused = self._answer(given.logs, ready)
+        except BrokenPipeError:
+            # Nobody reads on (`| head`). What is still buffered would be written when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(NOBODY_READS)
         if refused:
             sys.exit(2)
+
+    def _answer(self, logs: Iterable[str], ready: RuleFile | None) -> int:
+        """How many logs could not be read."""
+        refused = 0
+        for row in (row for log in logs for row in _rows(log, ready)):
+            refused += "error" in row
+            self.stdout.write(json.dumps(row, separators=(",", ":")))
+        self.stdout.flush()
+        return refused
 
 
 def _text(rules: str) -> str:
@@ -72,6 +89,7 @@ def _rows(log: str, ready: RuleFile | None) -> Iterator[dict[str, Any]]:
             "file": log,
             "line": report.line,
             "kind": report.kind,
+            "count": report.count,
             "signature": identify(report, ownership).public_id,
             "rule": _rule(match.rule),
             "certainty": match.certainty,
