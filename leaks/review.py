@@ -23,7 +23,6 @@ from leaks.review_refusals import (
     refuse_author,
     refuse_closed,
     refuse_missing,
-    refuse_nearly_all,
     refuse_unseen,
     refuse_wider,
     require_editor,
@@ -201,9 +200,7 @@ def _end(one: Suppression, state: State, person: AbstractBaseUser, why: str) -> 
 
 def _snapshot(project: Project, wanted: Checked) -> dict[str, Any]:
     asked = wanted.signature.public_id if wanted.signature else ""
-    found = reach_of(project, wanted.tool, wanted.rule, _names(wanted.lanes), asked=asked)
-    refuse_nearly_all(project, wanted, found)
-    return snapshot(found)
+    return snapshot(reach_of(project, wanted.tool, wanted.rule, _names(wanted.lanes), asked=asked))
 
 
 def _reach_now(one: Suppression) -> Reach:

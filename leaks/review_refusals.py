@@ -6,9 +6,8 @@ from django.contrib.auth.base_user import AbstractBaseUser
 
 from leaks.errors import BadSubmission, Conflict
 from leaks.ledger_words import SuppressionState
-from leaks.models import Decision, Project, Suppression
-from leaks.queries.suppressions_said import missed, nearly_all_own
-from leaks.review_fields import Checked
+from leaks.models import Decision, Suppression
+from leaks.queries.suppressions_said import missed
 from leaks.review_people import SUBJECT, require, role_of, why_not_approver
 from leaks.rows.suppressions_reach import Reach
 from leaks.words import MemberRole
@@ -76,11 +75,6 @@ def refuse_missing(one: Suppression, found: Reach, confirmed: bool) -> None:
     said = missed(found, one.signature.public_id if one.signature else "")
     if said and not confirmed:
         raise BadSubmission(f"{said} Confirm that it is meant so, or ask for another pattern.", field="wider_confirmed")
-
-
-def refuse_nearly_all(project: Project, wanted: Checked, found: Reach) -> None:
-    if why := nearly_all_own(project, wanted.tool, wanted.rule, found, [lane.name for lane in wanted.lanes]):
-        raise BadSubmission(why, field="rule")
 
 
 def _entries(one: Suppression) -> Any:

@@ -24,7 +24,6 @@ from leaks.queries.signature_page import find as find_signature
 from leaks.queries.suppressions_clock import today
 from leaks.queries.suppressions_offers import largest_report, offers
 from leaks.queries.suppressions_page import suppression_page
-from leaks.queries.suppressions_said import nearly_all_own
 from leaks.queries.suppressions_served import served
 from leaks.review_rules import refusal, tidy
 from leaks.rows.suppressions import Offer, OfSignature, Proposal, SuppressionLists, SuppressionPage, SuppressionRow
@@ -164,8 +163,7 @@ def show_reach(request: HttpRequest, slug: str) -> Any:
         return Reach(fault=refused.why)
     lanes = tuple(filter(None, query.text("lanes", limit=2000).split(",")))
     found = reach_of(project, tool, rule, lanes, asked=query.text("signature", limit=40))
-    why = refused.why if refused else nearly_all_own(project, tool, rule, found, lanes)
-    return replace(found, fault=found.fault or why)
+    return replace(found, fault=found.fault or (refused.why if refused else ""))
 
 
 @router.get("/projects/{slug}/signatures/{public_id}/rules", response=_answers(list[Offer]), auth=Reads())

@@ -24,7 +24,7 @@ def values_of(one: WatchedRule) -> dict[str, Any]:
         "id": row.public_id,
         "tool": row.tool,
         "rule": row.rule,
-        "state": row.state,
+        "state": row.fate,
         "lanes": " ".join(row.lanes) or "all",
         "signature": row.signature,
         "reason": row.reason,

@@ -70,8 +70,7 @@ def refuse_unseen(project: Project, form: ProposalForm) -> None:
     checked(project, form.proposal())  # what hinders it in any case is told first
     shown = previewed(project, form)
     found: Reach = shown["reach"]
-    confirmed = found.wider or found.memory_errors or shown["missed"]
-    if confirmed and not shown["nearly_all"]:  # that is refused anyway
+    if found.wider or found.memory_errors or shown["missed"]:
         raise BadSubmission(UNSEEN, field="rule")
 
 

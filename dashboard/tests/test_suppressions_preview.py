@@ -102,7 +102,7 @@ class TestThePart:
 
     @pytest.mark.parametrize("rule", [RULE, WIDER])
     def test_what_it_asks_does_not_grow_with_the_reach(self, client, made, django_assert_max_num_queries, rule):
-        with django_assert_max_num_queries(19):
+        with django_assert_max_num_queries(20):
             preview(client, made, rule=rule)
 
 

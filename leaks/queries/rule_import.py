@@ -9,6 +9,7 @@ from leaks.errors import BadSubmission
 from leaks.ledger_words import SuppressionState, SuppressionTool
 from leaks.models import Project, Suppression, SuppressionUse
 from leaks.queries.reach import reach_of
+from leaks.queries.suppressions import is_withdrawn
 from leaks.queries.suppressions_uses import templates_of
 from leaks.review_rules import refusal, tidy, warnings
 from leaks.rows.suppressions_audit import ImportLine, ImportPreview, LineNote
@@ -134,7 +135,7 @@ class _Reader:
             reach=self._reach(text) if refused is None or refused.broad else None,
             hits=self._hits_of(text),
             known=known.public_id if known else "",
-            known_state=str(known.state) if known else "",
+            known_state=_state_of(known) if known else "",
         )
 
     def _faults_of(self, rule: Rule) -> list[Row]:
@@ -152,6 +153,10 @@ class _Reader:
         if self._tool not in PRINTED:
             return None
         return sum(self._hits.get(name, 0) for name in dict.fromkeys(templates_of(self._tool, text)))
+
+
+def _state_of(one: Suppression) -> str:
+    return "withdrawn" if is_withdrawn(one) else str(one.state)
 
 
 def _known(project: Project, tool: SuppressionTool, texts: Sequence[str]) -> dict[str, Suppression]:

@@ -29,7 +29,11 @@ class OwnRecords(NamedTuple):
 
 
 def nearly_all_own(project: Project, tool: str, rule: str, found: Reach, lanes: Sequence[str] = ()) -> str:
-    """Why the rule says too little, where it surely hides nearly all own records of several signatures and is not the name of one function."""
+    """What to say of a rule that surely hides nearly all own records of several signatures and is not the name of one function.
+
+    It may be proposed, and needs the confirmation that its reach asks for: a refusal here would keep a rule out of the journal that people
+    ask for again and again, together with the reason for which it was rejected.
+    """
     hit = {row.public_id: row.certain.records for row in found.rows if row.own and row.certain.records}
     if tool == Suppressor.VALGRIND or len(hit) < SEVERAL:
         return ""
