@@ -30,6 +30,7 @@ from leaks.rows.suppressions import Offer, OfSignature, Proposal, SuppressionLis
 from leaks.rows.suppressions_reach import Reach
 from workers.send import hint_marks
 
+MOST_ROWS = 500  # of a reach
 router = Router(tags=["suppressions"])
 PLAIN = "text/plain; charset=utf-8"
 LONGEST_RULE = 10_000
@@ -154,7 +155,7 @@ def list_suppressions(request: HttpRequest, slug: str) -> Any:
 )
 def show_reach(request: HttpRequest, slug: str) -> Any:
     """What a rule would have hidden over all history. Nothing is written; why a rule cannot be proposed stands in `fault`, beside its reach if it
-    has one."""
+    has one. The sums are of all signatures, `rows` are the gravest 500."""
     project, query = project_for(request, slug), Query(request.GET)
     tool = SuppressionTool(query.word("tool", set(SuppressionTool), SuppressionTool.LSAN))
     rule = tidy(tool, request.GET.get("rule", "")[:LONGEST_RULE])
@@ -163,7 +164,8 @@ def show_reach(request: HttpRequest, slug: str) -> Any:
         return Reach(fault=refused.why)
     lanes = tuple(filter(None, query.text("lanes", limit=2000).split(",")))
     found = reach_of(project, tool, rule, lanes, asked=query.text("signature", limit=40))
-    return replace(found, fault=found.fault or (refused.why if refused else ""))
+    why = found.fault or (refused.why if refused else "")
+    return replace(found, fault=why, rows=found.rows[:MOST_ROWS])
 
 
 @router.get("/projects/{slug}/signatures/{public_id}/rules", response=_answers(list[Offer]), auth=Reads())

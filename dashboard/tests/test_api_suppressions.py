@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from dashboard.api import suppressions
 from leaks import models
 from leaks.tests.reviewing import RULE, WIDER, in_days, make_reviewed
 from leaks.tokens import make_token
@@ -106,6 +107,12 @@ def test_what_a_rule_would_hide_is_answered_without_writing(client, made):
     assert client.get(f"{BASE}/reach", {"rule": "leak:*"}).json()["certain"]["signatures"] == 2
     assert client.get(f"{BASE}/reach", {**asked, "lanes": "soak"}).json()["reports"] == 1
     assert client.get(f"{BASE}/reach", {"tool": "msan"}).status_code == 400
+
+
+def test_a_very_wide_reach_names_the_gravest_signatures_and_counts_all(client, made, monkeypatch):
+    monkeypatch.setattr(suppressions, "MOST_ROWS", 1)
+    found = client.get(f"{BASE}/reach", {"rule": "leak:*"}).json()
+    assert (len(found["rows"]), found["certain"]["signatures"]) == (1, 2)
     assert not models.Suppression.objects.exists()
 
 
