@@ -177,7 +177,7 @@ def test_dropping_a_log(page, live_server):
     page.get_by_label("Log files").set_input_files(
         {"name": "mine.log", "mimeType": "text/plain", "buffer": LEAK.encode()}
     )
-    page.get_by_label("Exit code").fill("1")
+    page.get_by_label("Exit code", exact=True).fill("1")
     page.get_by_role("button", name="Read it").click()
     expect(page.get_by_text("Reading.")).to_be_visible()
     sweep.look()

@@ -44,8 +44,9 @@ def _older(project: Project, one: Suppression) -> Iterable[Suppression]:
 def _samples(project: Project, one: Suppression, found: Reach) -> Sequence[Report]:
     named = [row.public_id for row in found.matched[:MOST_SIGNATURES]]
     sums = SightingSum.objects.filter(lane__project=project, tool=one.tool, key__signature__public_id__in=named)
-    ids = list(sums.order_by("-records", "pk").values_list("sample_id", flat=True)[:MOST_REPORTS])
-    return [stored.report for stored in StoredReports().of_rows(ids)]
+    spots = set(sums.order_by("-records", "pk").values_list("sample_id", "stack_id", "kind")[:MOST_REPORTS])
+    reports = StoredReports().of_logs({log for log, _, _ in spots})
+    return [one.report for one in reports if (one.log, one.stack, one.report.kind) in spots]
 
 
 def _loss(old: str, new: str, tool: Suppressor, reports: Sequence[Report]) -> str:

@@ -213,7 +213,7 @@ def test_a_commit_that_learns_its_time_moves_its_runs() -> None:
 
 # --- Any order of arrival --------------------------------------------------------------------------------------------
 
-SEEDS = [1, 4, 9, 16, 25, 36]
+SEEDS = [1, 36, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (4, 9, 16, 25))]
 COLUMNS = ("public_id", "life", "life_since__public_id", "life_proof", "search_text")
 
 
