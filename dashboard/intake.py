@@ -16,6 +16,7 @@ from leaks.ingest.archives import expanded
 from leaks.ingest.receive import receive
 from leaks.ingest.scratch import CHANGED, LANE, NO_COMMIT, make_scratch_project
 from leaks.ingest.validation import LONGEST_RULE_FILE
+from leaks.queries.outcomes import same_logs
 from leaks.rows.intake import Receipt, Submission, SubmittedFile, SubmittedRules
 from workers.send import hint_logs, hint_marks
 
@@ -78,6 +79,10 @@ def _receive_two(slug: str, base: Submission, head: Submission) -> Pair:
     with _about_the_base():
         first = receive(replace(base, project=slug))
     second = receive(replace(head, project=slug))
+    if same_logs(first.outcome, second.outcome):
+        raise BadSubmission(
+            "Both sides are the same log, to the byte: held against itself it says nothing.", field=f"{BASE}files"
+        )
     _hint(first)
     _hint(second)
     return Pair(slug, first, second)

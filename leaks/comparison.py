@@ -212,6 +212,8 @@ def caveat(pair: Pair) -> str:
     """
     if not pair.changes and (pair.base.suppressed_count or pair.head.suppressed_count):
         return f"Suppressions hid {pair.base.suppressed_count:,} records at the base and {pair.head.suppressed_count:,} at the head."
+    if pair.any(Change.FIXED) and pair.base.tests is None:
+        return "Nobody counted the tests of the base: whether the head ran the same ones is not known."
     if not (pair.any(Change.INTRODUCED) and ran_fewer_tests(pair.head, pair.base)):
         return ""
     return f"The base ran fewer tests ({pair.base.tests:,} against {pair.head.tests:,}): what only they show may have been there before."

@@ -20,6 +20,9 @@ def flat(grown: Grown, steady: Steady | None, evidence: tuple[str, ...]) -> Draf
     return Draft(FLAT, reason, evidence, not_measured(fit))
 
 
+ONLY_THESE = "Runs and commits other than these two; ordering: whether what runs before it matters."
+
+
 def identical(control: ControlRow) -> Draft | None:
     """Where the run on the parent shows just the same bytes: what was there before is not of this change."""
     shown = control.amount
@@ -29,7 +32,7 @@ def identical(control: ControlRow) -> Draft | None:
         f"Identical on the parent: the run on {control.parent[:9]} shows it with {_said(shown)}, as the run on {control.sha[:9]} "
         "that was held against it does."
     )
-    return Draft(IDENTICAL, reason, (control.head, control.outcome), "Runs and commits other than these two.")
+    return Draft(IDENTICAL, reason, (control.head, control.outcome), ONLY_THESE)
 
 
 def _said(shown: Amount) -> str:

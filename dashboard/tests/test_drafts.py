@@ -66,7 +66,10 @@ def test_the_same_bytes_on_the_parent_are_offered_with_both_runs(triager, projec
         f"as the run on {HEAD[:9]} that was held against it does."
     )
     assert fields["evidence"].split() == public_ids("2", "1")
-    assert fields["not_measured"] == "Runs and commits other than these two."
+    assert (
+        fields["not_measured"]
+        == "Runs and commits other than these two; ordering: whether what runs before it matters."
+    )
 
 
 def test_other_bytes_or_no_parent_offer_nothing(triager, project):

@@ -196,6 +196,15 @@ def _text(value: Any) -> str:
     return text if len(text) <= LONGEST_FIELD else text[:LONGEST_FIELD] + "…"
 
 
+def same_logs(one: str, other: str) -> bool:
+    """Whether two outcomes, by their public ids, have logs of just the same bytes."""
+    logs = Log.objects.filter(part__outcome__public_id__in=(one, other), current=True)
+    found: dict[str, set[int]] = {one: set(), other: set()}
+    for outcome, blob in logs.values_list("part__outcome__public_id", "blob_id"):
+        found[outcome].add(blob)
+    return bool(found[one]) and found[one] == found[other]
+
+
 def slug_of(public_id: str) -> str:
     """The project of an outcome, where only the outcome is known."""
     return LaneOutcome.objects.values_list("lane__project__slug", flat=True).get(public_id=public_id)

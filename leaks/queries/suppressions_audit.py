@@ -179,7 +179,9 @@ def _uses(project: Project, since: datetime) -> QuerySet[SuppressionUse]:
 
 def _used(project: Project, since: datetime, approved: Q) -> Uses:
     """Which templates hid something in which lanes, what hid most first; and the same of uses that are not `approved`. One query."""
-    grouped: QuerySet[Any, Any] = _uses(project, since).order_by().values("template", lane_name=F("outcome__lane__name"))
+    grouped: QuerySet[Any, Any] = (
+        _uses(project, since).order_by().values("template", lane_name=F("outcome__lane__name"))
+    )
     rows = grouped.annotate(**_sums("all"), **_sums("loose", ~approved)).order_by("-all_count", "template", "lane_name")
     shown = list(rows[:MOST_USED])
     return Uses(

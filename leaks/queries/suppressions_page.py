@@ -14,7 +14,7 @@ from leaks.queries.suppressions import row_of
 from leaks.queries.suppressions_clock import today
 from leaks.queries.suppressions_losing import losing
 from leaks.queries.suppressions_offers import largest_report, offers, tool_of
-from leaks.queries.suppressions_said import missed, rejected_before
+from leaks.queries.suppressions_said import missed, nearly_all_own, rejected_before
 from leaks.queries.suppressions_sample import largest_hidden
 from leaks.queries.suppressions_uses import uses
 from leaks.review_rules import warnings
@@ -69,6 +69,7 @@ def suppression_page(project: Project, one: Suppression) -> SuppressionPage:
         uses=uses(one, lanes),
         journal=journal_of(project, SUBJECT, one.public_id),
         missed=missed(found, asked) if waits else "",
+        nearly_all=nearly_all_own(project, one.tool, one.rule, found, lanes) if waits else "",
         rejected_before=rejected_before(project, one.tool, one.rule, one.public_id) if waits else None,
     )
 

@@ -137,7 +137,8 @@ class SuppressionPage:
     """One suppression on one screen. `text` is the whole rule; `reach` is computed now, `row` holds what it was at the decision.
 
     `report` and `stack` are of the signature `stack_of`: the one it is proposed for, else the one of which it hides most.
-    `missed` says that it does not reach what it is proposed for; `rejected_before` is told until it is decided.
+    `missed` says that it does not reach what it is proposed for, `nearly_all` that it leaves nothing to see; they and `rejected_before` are
+    told until it is decided.
     """
 
     row: SuppressionRow
@@ -161,6 +162,7 @@ class SuppressionPage:
     journal: tuple[JournalRow, ...]
     stack_of: str = ""
     missed: str = ""
+    nearly_all: str = ""
     rejected_before: RejectedBefore | None = None
 
 
