@@ -26,7 +26,7 @@ def made():
     return made
 
 
-@pytest.fixture(params=["wide", "narrow"])
+@pytest.fixture(params=["wide", pytest.param("narrow", marks=pytest.mark.soak)])
 def page(request, chromium: Browser, live_server):
     narrow = request.param == "narrow"
     context = chromium.new_context(

@@ -76,7 +76,7 @@ def house(live_server, tmp_path: Path) -> House:
     return House(live_server.url, tmp_path, make_token(project, "upload", "lane")[1])
 
 
-@pytest.fixture(params=["wide", "narrow"])
+@pytest.fixture(params=["wide", pytest.param("narrow", marks=pytest.mark.soak)])
 def page(request, chromium: Browser, live_server):
     narrow = request.param == "narrow"
     context = chromium.new_context(
