@@ -43,6 +43,7 @@ def test_the_three_named_sizes_and_all_else_that_it_would_hide(client, project):
     assert "65,536; 3,200; 2,560 B" in text
     assert one.reach["signatures"] == models.Signature.objects.filter(project=project, family="leak").count() == 9
     assert "It reaches 8 own signatures besides the one it is proposed for" in text
+    assert "It would hide 9 of all 9 own signatures" in text, "who decides sees what the form said"
 
     review.reject(one, ann, reason=WHY, revision=1)
     listed = client.get(reverse("suppressions", args=[project.slug])).content.decode()

@@ -16,12 +16,12 @@ from django.db.models import QuerySet, Sum
 from leaks.models import Log, Project, Report, SightingSum, Signature
 from leaks.moments import moment
 from leaks.queries.reach_logs import hanging_on, hidden_in_logs
-from leaks.queries.reach_sums import MANY, Reached, reached_sums, read_sums
+from leaks.queries.reach_sums import MANY, Reached, is_of_leaks, reached_sums, read_sums
 from leaks.queries.reach_sums import Sum as Summed
 from leaks.reach import RuleFile, compile_rules
 from leaks.rows.suppressions_reach import Hidden, Reach, ReachRow, ReachSum
 from leaks.rule_diagnosis import diagnose
-from leaks.rule_sets import Certainty, RuleSet
+from leaks.rule_sets import Certainty
 from leaks.rule_types import INDIRECT_LEAK, Suppressor
 from leaks.rules import Rule, parse_rules
 from leaks.words import LogState
@@ -78,10 +78,6 @@ def reach_of(project: Project, tool: str, rule: str, lanes: Sequence[str] = (), 
         found[row.signature].add(row, certainty)
     held = sums.filter(tool=tool).aggregate(records=Sum("records"))["records"] or 0
     return _summed(found, _rows(found, sums, asked), held)
-
-
-def is_of_leaks(ready: RuleFile) -> bool:
-    return isinstance(ready, RuleSet) and ready.suppressor is Suppressor.LSAN
 
 
 def _logs(project: Project, lanes: Sequence[str]) -> QuerySet[Log]:

@@ -6,7 +6,7 @@ What other reports of the same log show is not known here: where it would have t
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -47,9 +47,13 @@ COLUMNS = ("key__signature_id", "lane__name", "stack_id", "kind", "shape", "samp
            "largest", "first", "last", "tests")  # fmt: skip
 
 
+def is_of_leaks(ready: RuleFile) -> TypeGuard[RuleSet]:
+    return isinstance(ready, RuleSet) and ready.suppressor is Suppressor.LSAN
+
+
 def reached_sums(sums: Sums, ready: RuleFile, rules: Sequence[Rule]) -> Reached:
     """`sums` are those of the rule's tool, in the lanes that are asked for."""
-    if isinstance(ready, RuleSet) and ready.suppressor is Suppressor.LSAN:
+    if is_of_leaks(ready):
         return _by_stack(sums.filter(kind__in=LEAK_KINDS), ready, rules)
     return _by_sample(sums, ready)
 
